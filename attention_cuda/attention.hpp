@@ -72,8 +72,16 @@ struct ExecutionOptions {
   /// bwd-onepass adds to dQ in a fixed order, so that equal calls give equal bits on one kind of GPU.
   /// All other variants do so anyway.
   bool deterministic = false;
-  std::string_view kernel;  // stem of a kernel file, if several are possible; empty: the best
+  /// bwd-onepass in several calls, one after another, with the same queries and one workspace, which keeps delta and
+  /// the sum of dQ in fp32 between them. Only the wgmma kernels.
+  bool continues_dQ = false;  // the workspace is that of the call before
+  bool keeps_dQ = false;      // dQ is not written: a further call follows
+  std::string_view kernel;    // stem of a kernel file, if several are possible; empty: the best
   KernelObserver* observer = nullptr;
+  /// In memory of the host that the device can read: once it is not 0, query tiles or K/V tiles that have
+  /// not begun are left out, and results are not valid. Null: nothing can stop the call. Read by
+  /// flash2_wgmma_sm90, which then has a block for each query tile or pair, and by bwd_onepass_wgmma_sm90.
+  const int* stop_flag = nullptr;
   /// Only flash2, except fp16x3. Empty: the call sees the first keys.
   ForwardState state_in = {};
   /// Empty: O and lse are computed. Otherwise the state is stored instead, and they are not written.

@@ -134,6 +134,9 @@ std::optional<ProblemError> why_unsupported(const KernelListing& kernel,
     return ProblemError(execution.state_in.empty() ? "state_out" : "state_in", "given",
                         "no state for " + std::string(kernel.stem));
   }
+  if ((execution.continues_dQ || execution.keeps_dQ) && !kernel.keeps_dQ) {
+    return ProblemError("keeps_dQ", "true", "false for " + std::string(kernel.stem));
+  }
   if (auto refusal = order_refusal(kernel, is_packed, execution)) return refusal;
   if (auto refusal = size_refusal(kernel, problem)) return refusal;
   if (auto refusal = option_refusal(kernel, problem, execution)) return refusal;

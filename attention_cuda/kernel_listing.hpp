@@ -44,6 +44,7 @@ struct KernelListing {
   bool takes_packed = true;   // AttentionOptions::cu_seqlens_q, cu_seqlens_k
   std::int64_t max_head_dim = kMaxGpuHeadDim;
   bool takes_state = false;  // ExecutionOptions::state_in, state_out
+  bool keeps_dQ = false;     // ExecutionOptions::continues_dQ, keeps_dQ
   Additions additions = Additions::kNone;
 };
 

@@ -44,6 +44,8 @@ struct RankOptions {
   Transfers transfers = Transfers::kUsual;
   std::chrono::milliseconds timeout = std::chrono::minutes(5);  // for another rank
   std::optional<RankProcess> process;  // nothing: all ranks are threads of this process
+  /// If a rank fails, kernels that the others have enqueued leave out what has not begun.
+  bool stops_kernels = false;
 };
 
 }  // namespace flashlab

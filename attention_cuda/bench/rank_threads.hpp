@@ -54,11 +54,16 @@ class Ranks {
   void meet() { barrier_.arrive_and_wait(); }
   /// All ranks get the longest time of a run.
   double longest_ms(int rank, double ms) {
+    const std::vector<double> all = all_ms(rank, ms);
+    return *std::max_element(all.begin(), all.end());
+  }
+  /// All ranks get the times of all.
+  std::vector<double> all_ms(int rank, double ms) {
     ms_[static_cast<std::size_t>(rank)] = ms;
     meet();
-    const double longest = *std::max_element(ms_.begin(), ms_.end());
+    std::vector<double> all = ms_;
     meet();
-    return longest;
+    return all;
   }
   /// Rank 0's number on all ranks.
   double agreed(int rank, double own) {

@@ -1,7 +1,14 @@
 // Attention over several GPUs of this computer beside one GPU, in one process: time, and efficiency
 // T1 / (R T_R), where T1 is one GPU's time for the same problem in the same run. First, the links.
 //
-//   sharded_speed [--gpus 2] [--lengths 65536,262144] [--longest 1048576] [--seconds 190]
+//   sharded_speed [--gpus 2] [--lengths 65536,262144] [--longest 1048576] [--longest-variants ring]
+//                 [--seconds 190] [--causes 1]
+//
+// --causes 1 measures what an efficiency below 1 consists of, in place of every transport. All GPUs work at
+// the same time: each for the whole problem, and then each for its part, with messages and without.
+// Without them it computes with the keys that the last run left in its buffers. The first says how
+// much the GPUs differ; parts and sums cost what the third adds; messages, and waiting for a slower GPU in
+// each step, the rest.
 //
 // 1 batch, 16 heads, head_dim 128, bf16. Full masks in contiguous, causal ones in zigzag order. A
 // length up to --lengths' last has three runs after a warm-up (the median counts), --longest has one.
@@ -9,10 +16,9 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -21,11 +27,9 @@
 #include <vector>
 
 #include "attention_cuda/bench/rank_threads.hpp"
-#include "attention_cuda/detail/tensor_values.hpp"
+#include "attention_cuda/bench/sharded_calls.hpp"
 #include "attention_cuda/ranks/nccl_communicator.hpp"
 #include "attention_cuda/ranks/peer_communicator.hpp"
-#include "attention_cuda/ranks/sharded_attention.hpp"
-#include "attention_cuda/timed_call.hpp"
 
 namespace {
 
@@ -33,16 +37,28 @@ using namespace flashlab;
 using namespace flashlab::cuda;
 using bench::check;
 using bench::EventPair;
+using bench::kHeadDim;
+using bench::kNumHeads;
+using bench::OfRank;
+using bench::OneGpu;
+using bench::problem_of;
 using bench::Ranks;
-
-constexpr std::int64_t kNumHeads = 16, kHeadDim = 128;
+using bench::SilentCommunicator;
 
 struct Settings {
   int gpus = 2;
   std::vector<std::int64_t> lengths = {65536, 262144};
   std::int64_t longest = 1048576;
+  std::vector<std::string> longest_variants = {"ring"};
   double seconds = 190;
+  bool causes = false;
 };
+
+std::vector<std::string> words_of(const std::string& list) {
+  std::vector<std::string> words(1);
+  for (const char c : list) c == ',' ? words.emplace_back() : words.back() += c;
+  return words;
+}
 
 Settings settings_in(int argc, char** argv) {
   Settings settings;
@@ -54,15 +70,15 @@ Settings settings_in(int argc, char** argv) {
       settings.longest = std::stoll(value);
     } else if (flag == "--seconds") {
       settings.seconds = std::stod(value);
+    } else if (flag == "--longest-variants") {
+      settings.longest_variants = words_of(value);
+    } else if (flag == "--causes") {
+      settings.causes = value == "1";
     } else if (flag == "--lengths") {
       settings.lengths.clear();
-      for (std::size_t first = 0; first < value.size();) {
-        settings.lengths.push_back(std::stoll(value.substr(first)));
-        const auto comma = value.find(',', first);
-        first = comma == std::string::npos ? value.size() : comma + 1;
-      }
+      for (const std::string& word : words_of(value)) settings.lengths.push_back(std::stoll(word));
     } else {
-      throw std::runtime_error(flag + ": expected --gpus, --lengths, --longest or --seconds");
+      throw std::runtime_error(flag + ": expected a flag of the first lines of the source");
     }
   }
   return settings;
@@ -71,18 +87,6 @@ Settings settings_in(int argc, char** argv) {
 double median(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   return samples[samples.size() / 2];
-}
-
-AttentionProblem problem_of(std::int64_t length, Mask mask) {
-  AttentionProblem problem;
-  problem.batch = 1;
-  problem.num_heads = problem.num_kv_heads = kNumHeads;
-  problem.seqlen_q = problem.seqlen_k = length;
-  problem.head_dim = kHeadDim;
-  problem.dtype = DataType::kBFloat16;
-  problem.mask = mask;
-  problem.softmax_scale = 1 / std::sqrt(static_cast<double>(kHeadDim));
-  return problem;
 }
 
 /// Round the ring: each rank sends to the next one and receives from the previous one. GB/s each way.
@@ -117,115 +121,6 @@ void measure_link(Ranks& ranks, Communicator& communicator, const char* transpor
   }
 }
 
-/// A pass on one GPU.
-class OneGpu {
- public:
-  OneGpu(const AttentionProblem& problem, Pass pass, Stream stream)
-      : problem_(problem), pass_(pass), stream_(stream), tensors_(problem, pass) {
-    std::uint64_t seed = 1;
-    for (const TensorView& input : tensors_.inputs()) draw_normal(input, seed++, stream);
-    if (pass == Pass::kBackward)
-      run("flash2", [&](const ExecutionOptions& execution) {
-        attention_forward("flash2", tensors_.forward(), problem_.options(), execution);
-      });
-  }
-  double time_ms() {
-    EventPair events;
-    if (pass_ == Pass::kForward) {
-      run("flash2", [&](const ExecutionOptions& execution) {
-        events.start(stream_);
-        attention_forward("flash2", tensors_.forward(), problem_.options(), execution);
-        events.end(stream_);
-      });
-    } else {
-      run("bwd-onepass", [&](const ExecutionOptions& execution) {
-        events.start(stream_);
-        attention_backward("bwd-onepass", tensors_.backward(), problem_.options(), execution);
-        events.end(stream_);
-      });
-    }
-    return events.ms();
-  }
-
- private:
-  void run(std::string_view variant, const std::function<void(const ExecutionOptions&)>& call) {
-    ExecutionOptions execution;
-    execution.stream = stream_;
-    const DeviceMemory workspace("the workspace", workspace_bytes(variant, problem_, execution));
-    execution.workspace = workspace.data();
-    execution.workspace_bytes = workspace.bytes();
-    call(execution);
-    check(cudaStreamSynchronize(stream_));
-  }
-
-  AttentionProblem problem_;
-  Pass pass_;
-  Stream stream_;
-  DeviceTensors tensors_;
-};
-
-/// A rank's part of a pass over all GPUs.
-class OfRank {
- public:
-  OfRank(const ShardedProblem& problem, const std::string& variant, Pass pass,
-         Communicator& communicator, Stream stream)
-      : pass_(pass), communicator_(communicator), stream_(stream) {
-    AttentionProblem shard = problem.whole;
-    shard.seqlen_q = problem.query_rows(communicator.rank());
-    shard.seqlen_k = problem.key_rows(communicator.rank());
-    tensors_.emplace(shard, pass);
-    std::uint64_t seed = 1 + 4 * static_cast<std::uint64_t>(communicator.rank());
-    for (const TensorView& input : tensors_->inputs()) draw_normal(input, seed++, stream);
-    ExecutionOptions execution;
-    execution.stream = stream;
-    if (pass == Pass::kBackward) {  // O and lse
-      ShardedCall forward(variant, problem, communicator, execution);
-      const DeviceMemory workspace("the workspace", forward.workspace_bytes());
-      forward.forward(tensors_->forward(), workspace.data(), workspace.bytes());
-      communicator.finish(stream);
-    }
-    call_.emplace((pass == Pass::kBackward ? "bwd-" : "") + variant, problem, communicator,
-                  execution);
-    workspace_.emplace("the workspace", call_->workspace_bytes());
-  }
-  std::size_t workspace_bytes() const { return workspace_->bytes(); }
-
-  double time_ms(Ranks& ranks) {
-    EventPair events;
-    communicator_.finish(stream_);
-    ranks.meet();
-    events.start(stream_);
-    if (pass_ == Pass::kForward) {
-      call_->forward(tensors_->forward(), workspace_->data(), workspace_->bytes());
-    } else {
-      call_->backward(tensors_->backward(), workspace_->data(), workspace_->bytes());
-    }
-    events.end(stream_);
-    communicator_.finish(stream_);
-    return ranks.longest_ms(communicator_.rank(), events.ms());
-  }
-  /// Throws if an output has a NaN.
-  void check_outputs() const {
-    const DeviceMemory found("a flag", sizeof(int));
-    found.fill(0, stream_);
-    for (const TensorView& output : tensors_->outputs()) {
-      look_for_nan(output, static_cast<int*>(found.data()), stream_);
-    }
-    check(cudaStreamSynchronize(stream_));
-    int value = 0;
-    copy_from_gpu(&value, found.data(), sizeof value);
-    if (value != 0) throw std::runtime_error("NaN in a result");
-  }
-
- private:
-  Pass pass_;
-  Communicator& communicator_;
-  Stream stream_;
-  std::optional<DeviceTensors> tensors_;
-  std::optional<ShardedCall> call_;
-  std::optional<DeviceMemory> workspace_;
-};
-
 struct Transport {
   const char* name;
   Communicator* communicator;
@@ -234,36 +129,26 @@ struct Transport {
 /// Runs one configuration on one GPU and on all.
 class Measurement {
  public:
-  Measurement(Ranks& ranks, int rank, Stream stream, std::vector<Transport> transports)
-      : ranks_(ranks), rank_(rank), stream_(stream), transports_(std::move(transports)) {}
+  Measurement(Ranks& ranks, int rank, Stream stream, std::vector<Transport> transports,
+              std::vector<std::string> longest_variants)
+      : ranks_(ranks),
+        rank_(rank),
+        stream_(stream),
+        transports_(std::move(transports)),
+        longest_variants_(std::move(longest_variants)) {}
 
   void run(std::int64_t length, Mask mask, Pass pass, bool is_longest) {
     const AttentionProblem problem = problem_of(length, mask);
-    const double flops = static_cast<double>(length) * static_cast<double>(length) * 4 * kNumHeads *
-                         kHeadDim * (mask == Mask::kNone ? 1 : 0.5) *
-                         (pass == Pass::kForward ? 1 : 2.5);
-    // At first a slow guess, then the rate seen.
-    const double one_run = flops / rate_, runs = is_longest ? 1.7 : 4;
-    const double left = ranks_.agreed(rank_, ranks_.seconds_left());
-    if (runs * one_run > left) {
-      if (rank_ == 0) {
-        std::printf("{\"left_out\": \"%lld %s %s\", \"seconds_left\": %.0f}\n",
-                    static_cast<long long>(length), name(mask), name(pass), left);
-      }
-      return;
-    }
+    const double flops = flops_of(length, mask, pass);
+    if (leaves_out(length, mask, pass, is_longest ? 1.7 : 4)) return;
     const double one_ms =
         ranks_.agreed(rank_, rank_ == 0 ? time_one(problem, pass, is_longest) : 0);
     rate_ = std::min(rate_ * 1.5, flops / (1e-3 * one_ms));
-    for (const char* const variant : {"ring", "gather-kv"}) {
+    for (const std::string& variant : variants_of(is_longest)) {
       for (const Transport& transport : transports_) {
         if (is_longest && transport.communicator != transports_.front().communicator) continue;
-        if (is_longest && std::string(variant) != "ring") continue;
         if (ranks_.agreed(rank_, ranks_.seconds_left()) < 2e-3 * one_ms) continue;
-        const ShardedProblem sharded = {
-            problem,
-            {mask == Mask::kNone ? Sharding::kContiguous : Sharding::kZigzag, ranks_.num_ranks()}};
-        OfRank call(sharded, variant, pass, *transport.communicator, stream_);
+        OfRank call({problem, shards_of(mask)}, variant, pass, *transport.communicator, stream_);
         std::vector<double> samples;
         if (!is_longest) call.time_ms(ranks_);
         for (int k = 0; k < (is_longest ? 1 : 3); ++k) samples.push_back(call.time_ms(ranks_));
@@ -275,7 +160,7 @@ class Measurement {
             "\"transport\": \"%s\", \"gpus\": %d, \"one_gpu_ms\": %.3f, \"ms\": %.3f, "
             "\"least_ms\": %.3f, \"efficiency\": %.3f, \"tflops_per_gpu\": %.0f, "
             "\"workspace_gb\": %.1f}\n",
-            static_cast<long long>(length), name(mask), name(pass), variant, transport.name,
+            static_cast<long long>(length), name(mask), name(pass), variant.c_str(), transport.name,
             ranks_.num_ranks(), one_ms, ms, *std::min_element(samples.begin(), samples.end()),
             one_ms / (ranks_.num_ranks() * ms), flops / ms / 1e9 / ranks_.num_ranks(),
             1e-9 * static_cast<double>(call.workspace_bytes()));
@@ -284,7 +169,69 @@ class Measurement {
     }
   }
 
+  /// --causes.
+  void run_causes(std::int64_t length, Mask mask, Pass pass, bool is_longest) {
+    const AttentionProblem problem = problem_of(length, mask);
+    if (leaves_out(length, mask, pass, is_longest ? 2 : 8)) return;
+    ranks_.meet();
+    const std::vector<double> whole = ranks_.all_ms(rank_, time_one(problem, pass, is_longest));
+    rate_ = std::min(rate_ * 1.5, flops_of(length, mask, pass) / (1e-3 * whole[0]));
+    for (const std::string& variant : variants_of(is_longest)) {
+      SilentCommunicator communicator(*transports_.front().communicator);
+      OfRank call({problem, shards_of(mask)}, variant, pass, communicator, stream_);
+      const auto times = [&] {
+        std::vector<double> samples;
+        for (int k = 0; k < (is_longest ? 1 : 3); ++k) samples.push_back(call.own_time_ms(ranks_));
+        return ranks_.all_ms(rank_, median(samples));
+      };
+      if (!is_longest) call.time_ms(ranks_);
+      const std::vector<double> with_messages = times();
+      communicator.set_silent(true);
+      const std::vector<double> without = times();
+      if (rank_ != 0) continue;
+      std::printf(
+          "{\"length\": %lld, \"mask\": \"%s\", \"pass\": \"%s\", \"variant\": \"%s\", \"gpus\": "
+          "%d, "
+          "\"whole_problem_ms\": %s, \"with_messages_ms\": %s, \"without_messages_ms\": %s}\n",
+          static_cast<long long>(length), name(mask), name(pass), variant.c_str(),
+          ranks_.num_ranks(), list_text(whole).c_str(), list_text(with_messages).c_str(),
+          list_text(without).c_str());
+      std::fflush(stdout);
+    }
+  }
+
  private:
+  static double flops_of(std::int64_t length, Mask mask, Pass pass) {
+    return static_cast<double>(length) * static_cast<double>(length) * 4 * kNumHeads * kHeadDim *
+           (mask == Mask::kNone ? 1 : 0.5) * (pass == Pass::kForward ? 1 : 2.5);
+  }
+  std::vector<std::string> variants_of(bool is_longest) const {
+    return is_longest ? longest_variants_ : std::vector<std::string>{"ring", "gather-kv"};
+  }
+  Shards shards_of(Mask mask) const {
+    return {mask == Mask::kNone ? Sharding::kContiguous : Sharding::kZigzag, ranks_.num_ranks()};
+  }
+  /// Whether so many runs on one GPU would exceed the seconds: at first by a slow guess, then by the rate
+  /// seen.
+  bool leaves_out(std::int64_t length, Mask mask, Pass pass, double runs) {
+    const double left = ranks_.agreed(rank_, ranks_.seconds_left());
+    if (runs * flops_of(length, mask, pass) / rate_ <= left) return false;
+    if (rank_ == 0) {
+      std::printf("{\"left_out\": \"%lld %s %s\", \"seconds_left\": %.0f}\n",
+                  static_cast<long long>(length), name(mask), name(pass), left);
+    }
+    return true;
+  }
+  /// "[12.346, 12.400]".
+  static std::string list_text(const std::vector<double>& values) {
+    std::string text;
+    for (const double value : values) {
+      std::array<char, 32> digits = {};
+      std::snprintf(digits.data(), digits.size(), "%.3f", value);
+      text += (text.empty() ? "[" : ", ") + std::string(digits.data());
+    }
+    return text + "]";
+  }
   static const char* name(Mask mask) { return mask == Mask::kNone ? "full" : "causal"; }
   static const char* name(Pass pass) { return pass == Pass::kForward ? "forward" : "backward"; }
 
@@ -299,6 +246,7 @@ class Measurement {
   int rank_;
   Stream stream_;
   std::vector<Transport> transports_;
+  std::vector<std::string> longest_variants_;
   double rate_ = 150e12;  // FLOP/s
 };
 
@@ -317,19 +265,22 @@ void run_rank(Ranks& ranks, int rank, const Settings& settings, PeerGroup& group
   for (const Transport& transport : transports) {
     measure_link(ranks, *transport.communicator, transport.name, stream);
   }
-  Measurement measurement(ranks, rank, stream, transports);
+  Measurement measurement(ranks, rank, stream, transports, settings.longest_variants);
+  const auto measure = [&](std::int64_t length, Mask mask, Pass pass, bool is_longest) {
+    settings.causes ? measurement.run_causes(length, mask, pass, is_longest)
+                    : measurement.run(length, mask, pass, is_longest);
+  };
   for (const std::int64_t length : settings.lengths) {
     for (const Mask mask : {Mask::kNone, Mask::kCausalTopLeft}) {
-      for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
-        measurement.run(length, mask, pass, false);
-      }
+      for (const Pass pass : {Pass::kForward, Pass::kBackward}) measure(length, mask, pass, false);
     }
   }
   if (settings.longest == 0) return;
-  measurement.run(settings.longest, Mask::kCausalTopLeft, Pass::kForward, true);
-  measurement.run(settings.longest, Mask::kCausalTopLeft, Pass::kBackward, true);
-  measurement.run(settings.longest, Mask::kNone, Pass::kForward, true);
-  measurement.run(settings.longest, Mask::kNone, Pass::kBackward, true);
+  for (const Mask mask : {Mask::kCausalTopLeft, Mask::kNone}) {
+    for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
+      measure(settings.longest, mask, pass, true);
+    }
+  }
 }
 
 int run(const Settings& settings) {
@@ -340,7 +291,7 @@ int run(const Settings& settings) {
   for (int rank = 0; rank < settings.gpus; ++rank) devices.push_back(rank);
   PeerGroup group(devices);
   const std::optional<NcclId> nccl_id =
-      why_no_nccl().empty() ? std::optional(make_nccl_id()) : std::nullopt;
+      !settings.causes && why_no_nccl().empty() ? std::optional(make_nccl_id()) : std::nullopt;
   Ranks ranks(settings.gpus, settings.seconds);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < settings.gpus; ++rank) {

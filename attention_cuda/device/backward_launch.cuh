@@ -46,7 +46,8 @@ bool has_aligned_rows(const BackwardArguments<Element>& arguments) {
 
 /// What bwd-onepass does before its kernel: sets `zeros`, the sums of dQ, to zero, and computes delta.
 /// `arrays`: of the workspace. Returns the call's arguments, with rounded lse if the call rounds statistics.
-/// delta comes last: the kernel may start before that launch ends (ptx/dependent_launch.cuh).
+/// delta comes last: the kernel may start before that launch ends (ptx/dependent_launch.cuh). A call that
+/// continues another one has it.
 template <class Element, class Arrays>
 BackwardArguments<Element> begin_onepass(const BackwardCall& call, const Arrays& arrays,
                                          std::span<std::byte> zeros) {
@@ -56,7 +57,9 @@ BackwardArguments<Element> begin_onepass(const BackwardCall& call, const Arrays&
                "cudaMemsetAsync(dQ sums)");
   }
   auto arguments = backward_arguments<Element>(call);
-  launch_delta(call, arguments, arrays.delta, arrays.rounded_lse);
+  if (!call.options.continues_dQ) {
+    launch_delta(call, arguments, arrays.delta, arrays.rounded_lse);
+  }
   if (arrays.rounded_lse != nullptr) arguments = with_lse(arguments, arrays.rounded_lse);
   return arguments;
 }

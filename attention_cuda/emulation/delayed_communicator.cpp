@@ -93,10 +93,15 @@ class DelayedCommunicator : public Communicator {
         return shared_->sent[{rank_, peer}].empty();
       });
     }
+    if (may_stop_) shared_->board.check();
   }
 
   std::vector<std::string> gather(const std::string& own) override {
     return shared_->board.gather(rank_, own);
+  }
+  const int* stop_flag() override {
+    may_stop_ = true;
+    return shared_->board.stop_flag();
   }
   void abort(const std::string& reason) noexcept override { shared_->board.abort(rank_, reason); }
 
@@ -129,6 +134,7 @@ class DelayedCommunicator : public Communicator {
 
   const std::shared_ptr<DelayedGroup::Shared> shared_;
   const int rank_;
+  bool may_stop_ = false;
   Random random_;
   std::map<int, Exchange> exchanges_;                          // started and not waited for
   std::map<int, std::deque<std::pair<int, Message>>> posted_;  // by peer, with their exchanges

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstdint>
@@ -71,6 +72,19 @@ inline unsigned ballot(unsigned mask, bool vote) {
 inline void __syncthreads() {
   flashlab::cuda::emulation::sync_block();
   flashlab::cuda::emulation::async_copies().land_some();
+}
+
+inline int __syncthreads_or(int predicate) {
+  // All blocks of a cluster run on this processor thread.
+  thread_local std::array<bool, flashlab::cuda::emulation::kMostBlocksOfCluster> votes = {};
+  bool& vote = votes[static_cast<std::size_t>(flashlab::cuda::emulation::cluster_rank())];
+  vote = vote || predicate != 0;
+  __syncthreads();
+  const bool any = vote;
+  flashlab::cuda::emulation::sync_block();
+  vote = false;
+  flashlab::cuda::emulation::sync_block();
+  return any ? 1 : 0;
 }
 
 inline void __syncwarp(unsigned mask = 0xFFFFFFFFu) {

@@ -17,6 +17,7 @@
 namespace flashlab::cuda::emulation {
 
 inline constexpr int kWarpLanes = 32, kMaxThreads = 1024;
+inline constexpr unsigned kMostBlocksOfCluster = 8;
 
 struct Launch {
   dim3 grid, block;

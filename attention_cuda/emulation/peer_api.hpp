@@ -8,6 +8,10 @@
 
 constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2;
 
+constexpr unsigned cudaHostAllocPortable = 1, cudaHostAllocMapped = 2;
+
+cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned flags);
+cudaError_t cudaFreeHost(void* memory);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
 cudaError_t cudaStreamQuery(cudaStream_t stream);

@@ -31,7 +31,6 @@ namespace {
 constexpr std::size_t kMemoryBytes = std::size_t{8} << 30;
 constexpr int kSharedBytes = 48 << 10, kSharedBytesOptin = 227 << 10, kVersion = 13000;
 // The limits of a launch, from the table of compute capabilities in the CUDA programming guide.
-constexpr unsigned kMostBlocksOfCluster = 8;
 constexpr unsigned kMaxGridX = 0x7FFFFFFF, kMaxGridYZ = 65535, kMaxBlockZ = 64;
 
 thread_local cudaError_t last_error = cudaSuccess;

@@ -39,6 +39,7 @@
 #include "attention_cuda/device/arguments.cuh"
 #include "attention_cuda/kernels/forward_wgmma/loading.cuh"
 #include "attention_cuda/kernels/forward_wgmma/output.cuh"
+#include "attention_cuda/kernels/forward_wgmma/stop_flag.cuh"
 #include "attention_cuda/ptx/bulk_copy.cuh"
 #include "attention_cuda/ptx/convert.cuh"
 #include "attention_cuda/ptx/mbarrier.cuh"
@@ -337,6 +338,7 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
                              const __grid_constant__ ptx::TensorMap K_map,
                              const __grid_constant__ ptx::TensorMap V_map,
                              const WgmmaArguments arguments) {
+  if (block_stops(arguments.stop_flag)) return;
   const WgmmaShared<Config> shared(ptx::shared_memory());
   initialise_barriers(shared);
   if (threadIdx.x < kWarpgroup) {

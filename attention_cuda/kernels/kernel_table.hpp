@@ -66,6 +66,12 @@ constexpr KernelListing with_state(KernelListing kernel) {
   return kernel;
 }
 
+/// A kernel that may leave the sum of dQ in its workspace for the next call.
+constexpr KernelListing keeping_dQ(KernelListing kernel) {
+  kernel.keeps_dQ = true;
+  return kernel;
+}
+
 /// A kernel for which a window and packed sequences are refused.
 constexpr KernelListing for_whole_rows(KernelListing kernel) {
   kernel.takes_windows = kernel.takes_packed = false;
@@ -132,12 +138,13 @@ inline constexpr TableRow kKernelTable[] = {
      bwd_onepass_mma_launches},
     {arriving({"bwd_onepass_mma_tf32_sm80", "bwd-onepass", kTf32, 80, kBackwardSource}),
      "bwd_onepass", bwd_onepass_mma_launches},
-    {also_ordered(with_wgmma({"bwd_onepass_pair_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource},
-                             BwdPairShape::kMostHeadDim)),
+    {keeping_dQ(also_ordered(
+         with_wgmma({"bwd_onepass_pair_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource},
+                    BwdPairShape::kMostHeadDim))),
      "bwd_onepass", bwd_onepass_pair_launches},
-    {also_ordered(
+    {keeping_dQ(also_ordered(
          with_wgmma({"bwd_onepass_wgmma_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource},
-                    kBwdWgmmaMostHeadDim)),
+                    kBwdWgmmaMostHeadDim))),
      "bwd_onepass", bwd_onepass_wgmma_launches},
     {{"bwd_twopass_fp32", "bwd-twopass", kFp32, 80, "two-option algorithm, option 2"},
      "bwd_twopass",

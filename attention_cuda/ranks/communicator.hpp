@@ -56,6 +56,9 @@ class Communicator {
   virtual void release_memory(Stream stream) { finish(stream); }
   /// Returns the texts of all ranks, in their order. Blocks.
   virtual std::vector<std::string> gather(const std::string& own) = 0;
+  /// For ExecutionOptions::stop_flag: raised once a rank has failed, so that kernels which are enqueued end
+  /// soon. Then finish() throws RankFailure, and results are not valid. Throws CudaError.
+  virtual const int* stop_flag() = 0;
   /// Ends all calls of all ranks that wait for this one: they throw RankFailure with this reason.
   virtual void abort(const std::string& reason) noexcept = 0;
 };

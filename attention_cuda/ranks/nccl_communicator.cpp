@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/gpu.hpp"
 #include "attention_cuda/ranks/cuda_event.hpp"
+#include "attention_cuda/ranks/stop_flag.hpp"
 
 namespace flashlab::cuda {
 namespace {
@@ -96,7 +98,12 @@ class NcclCommunicator : public Communicator {
     return result;
   }
 
+  const int* stop_flag() override {
+    if (!stop_flag_) stop_flag_.emplace();
+    return stop_flag_->on_device();
+  }
   void abort(const std::string&) noexcept override {
+    if (stop_flag_) stop_flag_->raise();
     // NCCL takes no reason along: ranks that wait for this one give up after their timeout.
     if (comm_ != nullptr) nccl().abort(std::exchange(comm_, nullptr));
   }
@@ -215,6 +222,7 @@ class NcclCommunicator : public Communicator {
   int rank_ = 0, num_ranks_ = 0;
   Stream transfers_ = nullptr;
   std::deque<Exchange> under_way_;
+  std::optional<StopFlag> stop_flag_;  // nothing: no kernel reads one
 };
 
 }  // namespace

@@ -95,10 +95,15 @@ class PeerCommunicator : public Communicator {
   void finish(Stream stream) override {
     while (!exchanges_.empty()) wait(exchanges_.begin()->first, stream);
     check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    if (may_stop_) shared_->board.check();  // kernels may have left out their work
   }
 
   std::vector<std::string> gather(const std::string& own) override {
     return shared_->board.gather(rank_, own);
+  }
+  const int* stop_flag() override {
+    may_stop_ = true;
+    return shared_->board.stop_flag();
   }
   void abort(const std::string& reason) noexcept override { shared_->board.abort(rank_, reason); }
 
@@ -151,6 +156,7 @@ class PeerCommunicator : public Communicator {
 
   const std::shared_ptr<PeerGroup::Shared> shared_;
   const int rank_, device_;
+  bool may_stop_ = false;  // kernels read the flag
   Stream copies_ = nullptr;
   std::map<int, Exchange> exchanges_;  // started and not waited for
 };

@@ -8,21 +8,33 @@ namespace flashlab::cuda {
 RankBoard::RankBoard(int num_ranks, std::chrono::milliseconds timeout, BoardNews news)
     : timeout_(timeout), news_(std::move(news)), ranks_(static_cast<std::size_t>(num_ranks)) {}
 
-void RankBoard::fail(int rank, const std::string& reason) {
-  failed_rank_ = rank;
+void RankBoard::note_failure(int rank, const std::string& reason) {
   reason_ = reason;
-  changed_.notify_all();
+  failed_rank_ = rank;
+  if (stop_flag_) stop_flag_->raise();
   if (news_.failed) news_.failed(rank, reason);
+}
+
+void RankBoard::fail(int rank, const std::string& reason) {
+  note_failure(rank, reason);
+  changed_.notify_all();
   throw RankFailure(rank, reason);
+}
+
+const int* RankBoard::stop_flag() {
+  const std::lock_guard lock(mutex_);
+  if (!stop_flag_) {
+    stop_flag_.emplace();
+    if (failed_rank_ >= 0) stop_flag_->raise();
+  }
+  return stop_flag_->on_device();
 }
 
 bool RankBoard::abort(int rank, const std::string& reason) noexcept {
   try {
     const std::lock_guard lock(mutex_);
     if (failed_rank_ >= 0) return false;
-    reason_ = reason;
-    failed_rank_ = rank;
-    if (news_.failed) news_.failed(rank, reason);
+    note_failure(rank, reason);
   } catch (...) {  // no memory for the reason: the others end by the timeout
     return false;
   }

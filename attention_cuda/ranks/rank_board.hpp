@@ -7,11 +7,13 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "attention_cuda/ranks/communicator.hpp"
+#include "attention_cuda/ranks/stop_flag.hpp"
 
 namespace flashlab::cuda {
 
@@ -66,6 +68,8 @@ class RankBoard {
     const std::lock_guard lock(mutex_);
     throw_failure();
   }
+  /// Returns a flag that is raised once a rank has failed. Throws CudaError.
+  const int* stop_flag();
   /// For a rank of another process: it waits for this peer; -1: no longer.
   void note_waits_for(int rank, int peer) {
     const std::lock_guard lock(mutex_);
@@ -89,6 +93,7 @@ class RankBoard {
     if (failed_rank_ >= 0) throw RankFailure(failed_rank_, reason_);
   }
   [[noreturn]] void fail(int rank, const std::string& reason);
+  void note_failure(int rank, const std::string& reason);
   /// Returns the rank that a rank waits for, or that one waits for, and so on.
   int last_of_chain(int rank);
   std::string timeout_text() const;
@@ -100,6 +105,7 @@ class RankBoard {
   std::vector<Rank> ranks_;
   int failed_rank_ = -1;  // the first; -1: none
   std::string reason_;
+  std::optional<StopFlag> stop_flag_;                    // nothing: no kernel reads one
   std::map<std::pair<int, int>, std::string> gathered_;  // by rank and its number of gathers
 };
 

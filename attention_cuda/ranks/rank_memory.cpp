@@ -13,11 +13,16 @@ bool has_states(const RankProgram& program) {
   });
 }
 
+bool has_calls(const RankProgram& program) {
+  return std::ranges::count(program, RankOperation::Kind::kAttend, &RankOperation::kind) > 0;
+}
+
 }  // namespace
 
 RankMemory::RankMemory(const ShardedProblem& problem, int rank, Pass pass,
-                       const RankProgram& program, std::size_t kernel_bytes, std::byte* memory)
-    : problem_(problem), rank_(rank) {
+                       const RankProgram& program, std::size_t kernel_bytes, std::byte* memory,
+                       bool keeps_dQ)
+    : problem_(problem), rank_(rank), has_dQ_sum_(!keeps_dQ || !has_calls(program)) {
   const AttentionProblem& whole = problem.whole;
   Workspace workspace(memory);
   const std::int64_t query_rows = whole.batch * whole.num_heads * problem.query_rows(rank),
@@ -34,8 +39,10 @@ RankMemory::RankMemory(const ShardedProblem& problem, int rank, Pass pass,
   take_pairs(keys_, num_buffers(program, RankBuffer::Kind::kKeys), keys * element_bytes);
   take_pairs(sums_, num_buffers(program, RankBuffer::Kind::kSums), keys * 4);
   if (pass == Pass::kBackward) {
-    dQ_sum_ = workspace.take<float>(queries);
-    dQ_part_ = workspace.take<std::byte>(queries * element_bytes);
+    if (has_dQ_sum_) {
+      dQ_sum_ = workspace.take<float>(queries);
+      dQ_part_ = workspace.take<std::byte>(queries * element_bytes);
+    }
     key_parts_.first = workspace.take<std::byte>(keys * element_bytes);
     key_parts_.second = workspace.take<std::byte>(keys * element_bytes);
   } else if (has_states(program)) {

@@ -19,13 +19,15 @@ struct KeyTensors {
 class RankMemory {
  public:
   RankMemory(const ShardedProblem& problem, int rank, Pass pass, const RankProgram& program,
-             std::size_t kernel_bytes, std::byte* memory = nullptr);
+             std::size_t kernel_bytes, std::byte* memory = nullptr, bool keeps_dQ = false);
 
   std::size_t bytes() const { return bytes_; }
   /// Returns the tensors of a buffer for the keys of a rank; not of kOwnKeys.
   KeyTensors tensors_of(const RankBuffer& buffer, int key_rank) const;
   /// Returns those rows of the state of all queries of the rank.
   ForwardState state(const KeyRange& queries) const;
+  /// Whether kernels do not sum dQ in their own workspace.
+  bool has_dQ_sum() const { return has_dQ_sum_; }
   /// The sum of dQ [batch, num_heads, rows, head_dim], fp32.
   TensorView dQ_sum() const;
   /// The dQ, dK and dV of a call.
@@ -39,6 +41,7 @@ class RankMemory {
 
   const ShardedProblem& problem_;
   int rank_;
+  bool has_dQ_sum_;
   std::size_t bytes_ = 0;
   struct Pair {
     std::byte *first = nullptr, *second = nullptr;

@@ -3,7 +3,11 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "attention_cuda/detail/tensor_values.hpp"
@@ -17,24 +21,79 @@ namespace {
 
 constexpr std::string_view kBackwardPrefix = "bwd-";
 
-/// A rank's tensors and call on its GPU.
+/// With the flag that stops the rank's kernels, if the options ask for one.
+ExecutionOptions stoppable(ExecutionOptions execution, const RankOptions& ranks,
+                           Communicator& communicator) {
+  if (ranks.stops_kernels) execution.stop_flag = communicator.stop_flag();
+  return execution;
+}
+
+std::size_t tensor_bytes(const AttentionProblem& p, Pass pass) {
+  const std::int64_t rows = p.batch * p.num_heads * p.seqlen_q, like_Q = rows * p.head_dim,
+                     like_K = p.batch * p.num_kv_heads * p.seqlen_k * p.head_dim;
+  const std::int64_t times = pass == Pass::kForward ? 2 : 4;  // Q, O, dO, dQ; K, V, dK, dV
+  return static_cast<std::size_t>(times * (like_Q + like_K) * size_in_bytes(p.dtype) + rows * 4);
+}
+
+/// A rank's tensors and calls on its GPU. The calls of both passes use one workspace.
 class RankRun {
  public:
+  /// makes_outputs: a forward pass comes before the backward one. Takes no memory of the device.
   RankRun(std::string_view variant, const ShardedProblem& problem, Communicator& communicator,
-          const ExecutionOptions& execution)
-      : pass_(find_rank_variant(variant).pass),
+          const ExecutionOptions& execution, bool makes_outputs)
+      : variant_(variant),
+        pass_(find_rank_variant(variant).pass),
         communicator_(communicator),
         stream_(execution.stream),
-        call_(variant, problem, communicator, execution),
-        tensors_(shard_of(problem, communicator.rank()), pass_),
-        workspace_("the workspace", call_.workspace_bytes()) {}
+        shard_(shard_of(problem, communicator.rank())),
+        call_(variant, problem, communicator, execution) {
+    if (makes_outputs && pass_ == Pass::kBackward) {
+      ExecutionOptions forward;
+      forward.stream = execution.stream;
+      forward.products = execution.products;
+      forward.stop_flag = execution.stop_flag;
+      forward_.emplace(variant.substr(kBackwardPrefix.size()), problem, communicator, forward);
+    }
+    workspace_bytes_ = call_.workspace_bytes();
+    if (forward_) workspace_bytes_ = std::max(workspace_bytes_, forward_->workspace_bytes());
+  }
 
-  const DeviceTensors& tensors() const { return tensors_; }
-  /// Both return the bytes of the rank that needs most. Collective.
-  std::size_t most_workspace_bytes() const { return most_of_ranks(workspace_.bytes()); }
-  std::size_t most_tensor_bytes() const { return most_of_ranks(tensors_.bytes()); }
-  std::string kernels(std::string_view variant) const {
-    return std::string(variant) + " of " + std::string(call_.local_variant());
+  /// What the rank that needs most needs. Collective.
+  GpusProgress memory() const {
+    GpusProgress most;
+    most.kernels = kernels();
+    most.tensor_bytes = most_of_ranks(tensor_bytes(shard_, pass_));
+    most.workspace_bytes = most_of_ranks(workspace_bytes_);
+    return most;
+  }
+  /// Throws NoDeviceMemory, the same on all ranks, if one of them needs more than its GPU has. Collective.
+  void check_memory() const {
+    std::size_t free_bytes = 0, all_bytes = 0;
+    check_cuda(cudaMemGetInfo(&free_bytes, &all_bytes), "cudaMemGetInfo");
+    const std::size_t needed = tensor_bytes(shard_, pass_) + workspace_bytes_;
+    const std::string own = needed <= free_bytes
+                                ? ""
+                                : why_too_much(kernels(), communicator_.rank(), needed, free_bytes);
+    for (const std::string& text : communicator_.gather(own)) {
+      if (!text.empty()) throw NoDeviceMemory(text);
+    }
+  }
+  /// Takes the memory. Throws NoDeviceMemory, CudaError.
+  void prepare() {
+    tensors_.emplace(shard_, pass_);
+    workspace_.emplace("the workspace", workspace_bytes_);
+  }
+
+  const DeviceTensors& tensors() const { return *tensors_; }
+  std::string kernels() const {
+    return std::string(variant_) + " of " + std::string(call_.local_variant());
+  }
+
+  /// O and lse for the backward pass. Collective.
+  void make_outputs() {
+    if (!forward_) return;
+    forward_->forward(tensors_->forward(), workspace_->data(), workspace_->bytes());
+    communicator_.release_memory(stream_);
   }
 
   /// Returns the milliseconds of the slowest rank.
@@ -46,9 +105,9 @@ class RankRun {
     communicator_.gather("");  // all begin together
     check_cuda(cudaEventRecord(start, stream_), "cudaEventRecord");
     if (pass_ == Pass::kForward) {
-      call_.forward(tensors_.forward(), workspace_.data(), workspace_.bytes());
+      call_.forward(tensors_->forward(), workspace_->data(), workspace_->bytes());
     } else {
-      call_.backward(tensors_.backward(), workspace_.data(), workspace_.bytes());
+      call_.backward(tensors_->backward(), workspace_->data(), workspace_->bytes());
     }
     check_cuda(cudaEventRecord(end, stream_), "cudaEventRecord");
     communicator_.finish(stream_);
@@ -66,7 +125,7 @@ class RankRun {
   void check_outputs() const {
     const DeviceMemory found("a flag", sizeof(int));
     found.fill(0, stream_);
-    for (const TensorView& output : tensors_.outputs()) {
+    for (const TensorView& output : tensors_->outputs()) {
       look_for_nan(output, static_cast<int*>(found.data()), stream_);
     }
     check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
@@ -93,12 +152,28 @@ class RankRun {
     return shard;
   }
 
+  static std::string why_too_much(const std::string& kernels, int rank, std::size_t needed,
+                                  std::size_t free_bytes) {
+    const auto text = [](std::size_t bytes) {
+      std::array<char, 32> digits = {};
+      std::snprintf(digits.data(), digits.size(), "%.2f GiB",
+                    static_cast<double>(bytes) / (1 << 30));
+      return std::string(digits.data());
+    };
+    return kernels + " needs " + text(needed) + " on the GPU of rank " + std::to_string(rank) +
+           ", where " + text(free_bytes) + " are free: expected fewer tokens, or more GPUs";
+  }
+
+  const std::string variant_;
   Pass pass_;
   Communicator& communicator_;
   Stream stream_;
+  const AttentionProblem shard_;
   ShardedCall call_;
-  DeviceTensors tensors_;
-  DeviceMemory workspace_;
+  std::optional<ShardedCall> forward_;  // for O and lse of a backward pass
+  std::size_t workspace_bytes_ = 0;
+  std::optional<DeviceTensors> tensors_;
+  std::optional<DeviceMemory> workspace_;
 };
 
 struct TensorPair {
@@ -133,11 +208,14 @@ GpusRun run_once(std::string_view variant, const ShardedProblem& problem,
   GpusRun result;
   on_each_rank(problem.shards.num_ranks, ranks, [&](Communicator& communicator) {
     const int rank = communicator.rank();
-    RankRun run(variant, problem, communicator, execution);
+    RankRun run(variant, problem, communicator, stoppable(execution, ranks, communicator), false);
+    run.check_memory();
+    run.prepare();
+    const std::size_t workspace_bytes = run.memory().workspace_bytes;
     for (const TensorPair& pair : inputs(run.tensors())) {
       copy_to_shard(problem.shards, rank, pair.host, pair.shard, execution.stream);
     }
-    const GpusRun found = {{{run.time_ms()}}, run.most_workspace_bytes(), run.kernels(variant)};
+    const GpusRun found = {{{run.time_ms()}}, workspace_bytes, run.kernels()};
     if (rank == 0 || ranks.process) result = found;
     for (const TensorPair& pair : outputs(run.tensors())) {
       copy_from_shard(problem.shards, rank, pair.shard, pair.host, execution.stream);
@@ -187,37 +265,33 @@ GpusRun sample_on_gpus(std::string_view variant, const ShardedProblem& problem,
                        const ExecutionOptions& execution, int repeat, std::uint64_t seed,
                        const RankOptions& ranks, const OnGpusProgress& on_progress) {
   GpusRun result;
-  const bool is_backward = find_rank_variant(variant).pass == Pass::kBackward;
   on_each_rank(problem.shards.num_ranks, ranks, [&](Communicator& communicator) {
     constexpr std::uint64_t kMostInputs = 4;
     const int rank = communicator.rank();
-    RankRun run(variant, problem, communicator, execution);
-    std::uint64_t number = kMostInputs * (seed + static_cast<std::uint64_t>(rank));
-    for (const TensorView& input : run.tensors().inputs()) {
-      draw_normal(input, number++, execution.stream);
-    }
-    if (is_backward) {  // O and lse
-      ExecutionOptions forward;
-      forward.stream = execution.stream;
-      forward.products = execution.products;
-      ShardedCall call(variant.substr(kBackwardPrefix.size()), problem, communicator, forward);
-      const DeviceMemory workspace("the forward workspace", call.workspace_bytes());
-      call.forward(run.tensors().forward(), workspace.data(), workspace.bytes());
-      communicator.release_memory(execution.stream);
-    }
-    GpusRun found = {{}, run.most_workspace_bytes(), run.kernels(variant)};
-    GpusProgress progress = {found.kernels, run.most_tensor_bytes(), found.workspace_bytes, 0,
-                             1 + repeat};
+    RankRun run(variant, problem, communicator, stoppable(execution, ranks, communicator), true);
+    GpusProgress progress = run.memory();
+    progress.num_runs = repeat > 0 ? 1 + repeat : 0;
     const auto report = [&] {
       if (rank == 0 && on_progress) on_progress(progress);
     };
     report();
-    for (; progress.num_done < progress.num_runs; report()) {
-      const double ms = run.time_ms();
-      if (progress.num_done++ > 0) found.samples.ms.push_back(ms);
+    run.check_memory();
+    GpusRun found = {{}, progress.workspace_bytes, run.kernels()};
+    if (repeat > 0) {
+      run.prepare();
+      std::uint64_t number = kMostInputs * (seed + static_cast<std::uint64_t>(rank));
+      for (const TensorView& input : run.tensors().inputs()) {
+        draw_normal(input, number++, execution.stream);
+      }
+      run.make_outputs();
+      while (progress.num_done < progress.num_runs) {
+        const double ms = run.time_ms();
+        if (progress.num_done++ > 0) found.samples.ms.push_back(ms);
+        report();
+      }
+      run.check_outputs();
+      communicator.release_memory(execution.stream);
     }
-    run.check_outputs();
-    communicator.release_memory(execution.stream);
     if (rank == 0 || ranks.process) result = found;
   });
   return result;

@@ -24,7 +24,7 @@ struct GpusRun {
 struct GpusProgress {
   std::string kernels;
   std::size_t tensor_bytes = 0, workspace_bytes = 0;
-  int num_done = 0, num_runs = 0;  // with the warm-up
+  int num_done = 0, num_runs = 0;  // with the warm-up; 0: nothing runs
 };
 /// Must not throw.
 using OnGpusProgress = std::function<void(const GpusProgress&)>;
@@ -40,9 +40,9 @@ GpusRun run_on_gpus(std::string_view variant, const ShardedProblem& problem,
                     const ExecutionOptions& execution, const BackwardTensors& host,
                     const RankOptions& ranks = {});
 
-/// Measures a variant on inputs that each GPU draws, `repeat` times after a warm-up. Throws the same;
-/// std::runtime_error: NaN in a result. `on_progress` is called before the first run and after each, by
-/// rank 0.
+/// Measures a variant on inputs that each GPU draws, `repeat` times after a warm-up; 0: nothing runs, and it
+/// is only checked that the memory suffices. Throws the same; std::runtime_error: NaN in a result.
+/// `on_progress` is called before memory is taken and after each run, by rank 0.
 GpusRun sample_on_gpus(std::string_view variant, const ShardedProblem& problem,
                        const ExecutionOptions& execution, int repeat, std::uint64_t seed,
                        const RankOptions& ranks = {}, const OnGpusProgress& on_progress = {});

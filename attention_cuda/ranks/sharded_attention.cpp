@@ -6,6 +6,7 @@
 #include <array>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include "attention_cuda/detail/gradient_sums.hpp"
 #include "attention_cuda/device/launch.cuh"
@@ -99,7 +100,11 @@ class ProgramRun {
     attend_ = [this, &shard](const RankOperation& operation) { backward(operation, shard); };
     results_ = {shard.dK, shard.dV};
     dQ_ = shard.dQ;
-    set_to_zero(memory_.dQ_sum());
+    if (memory_.has_dQ_sum()) {
+      set_to_zero(memory_.dQ_sum());
+    } else {
+      num_left_ = std::ranges::count(program, Kind::kAttend, &RankOperation::kind);
+    }
     run(program);
   }
 
@@ -125,8 +130,10 @@ class ProgramRun {
           break;
         case Kind::kAdd: {
           const KeyTensors parts = memory_.key_parts(operation.call);
-          add_gradient(call_, memory_.dQ_part(operation.call), memory_.dQ_sum(),
-                       operation.call.queries.first);
+          if (memory_.has_dQ_sum()) {
+            add_gradient(call_, memory_.dQ_part(operation.call), memory_.dQ_sum(),
+                         operation.call.queries.first);
+          }
           add_gradient(call_, parts.K, to.K, operation.call.keys.first);
           add_gradient(call_, parts.V, to.V, operation.call.keys.first);
           break;
@@ -140,7 +147,7 @@ class ProgramRun {
         case Kind::kStore:
           store_gradient(call_, to.K, results_.K);
           store_gradient(call_, to.V, results_.V);
-          store_gradient(call_, memory_.dQ_sum(), dQ_);
+          if (memory_.has_dQ_sum()) store_gradient(call_, memory_.dQ_sum(), dQ_);
           break;
       }
     }
@@ -189,7 +196,7 @@ class ProgramRun {
     attention_forward(variant_, tensors, problem.options(), execution);
   }
 
-  void backward(const RankOperation& operation, const BackwardTensors& shard) const {
+  void backward(const RankOperation& operation, const BackwardTensors& shard) {
     const KeyRange& queries = operation.call.queries;
     const KeyTensors keys = keys_of(operation), parts = memory_.key_parts(operation.call);
     const BackwardTensors tensors = {rows_of(shard.Q, queries),
@@ -198,11 +205,17 @@ class ProgramRun {
                                      rows_of(shard.O, queries),
                                      rows_of(shard.lse, queries),
                                      rows_of(shard.dO, queries),
-                                     memory_.dQ_part(operation.call),
+                                     memory_.has_dQ_sum() ? memory_.dQ_part(operation.call) : dQ_,
                                      parts.K,
                                      parts.V};
     const AttentionProblem problem = problem_.problem_of(operation.call, operation.key_rank);
-    attention_backward(variant_, tensors, problem.options(), execution_);
+    ExecutionOptions execution = execution_;
+    execution.keeps_dQ = false;
+    if (!memory_.has_dQ_sum()) {
+      execution.continues_dQ = std::exchange(has_begun_, true);
+      execution.keeps_dQ = --num_left_ > 0;
+    }
+    attention_backward(variant_, tensors, problem.options(), execution);
   }
 
   const ShardedProblem& problem_;
@@ -213,6 +226,8 @@ class ProgramRun {
   const Call call_;
   KeyTensors own_, results_;
   TensorView dQ_;
+  std::int64_t num_left_ = 0;  // calls, where kernels sum dQ
+  bool has_begun_ = false;
   std::function<void(const RankOperation&)> attend_;
 };
 
@@ -256,6 +271,7 @@ ShardedCall::ShardedCall(std::string_view variant, const MakeProblem& make_probl
   execution_.workspace = nullptr;
   execution_.workspace_bytes = 0;
   execution_.state_in = execution_.state_out = {};
+  execution_.continues_dQ = false;
   agree(communicator, [&] {
     const RankVariant& row = find_rank_variant(variant);
     problem_ = make_problem(communicator.num_ranks());
@@ -269,9 +285,11 @@ ShardedCall::ShardedCall(std::string_view variant, const MakeProblem& make_probl
     local_variant_ = variant_of_kernel(execution_, pass_);
     const int rank = communicator.rank();
     program_ = row.program(problem_, rank);
+    check_keeps_dQ();
     workspace_bytes_ =
         RankMemory(problem_, rank, pass_, program_,
-                   kernel_workspace_bytes(local_variant_, problem_, program_, execution_))
+                   kernel_workspace_bytes(local_variant_, problem_, program_, execution_), nullptr,
+                   execution_.keeps_dQ)
             .bytes();
     return facts_of(variant, problem_, execution_);
   });
@@ -284,6 +302,20 @@ void ShardedCall::check_execution() const {
   }
   if (execution_.device_cu_seqlens_q != nullptr || execution_.device_cu_seqlens_k != nullptr) {
     throw ProblemError("device_cu_seqlens_q", "given", "no packed sequences over several ranks");
+  }
+}
+
+/// The kernels' sums have the order of a call's query tiles.
+void ShardedCall::check_keeps_dQ() const {
+  if (!execution_.keeps_dQ) return;
+  const KeyRange all = {0, problem_.query_rows(communicator_.rank())};
+  for (const RankOperation& operation : program_) {
+    const KeyRange& queries = operation.call.queries;
+    if (operation.kind != RankOperation::Kind::kAttend ||
+        (queries.first == all.first && queries.end == all.end)) {
+      continue;
+    }
+    throw ProblemError("keeps_dQ", "true", "false where calls have different queries");
   }
 }
 
@@ -306,7 +338,7 @@ void ShardedCall::run(Pass pass, const Tensors& shard, void* workspace,
     const std::size_t kernel_bytes =
         kernel_workspace_bytes(local_variant_, problem_, program_, execution_);
     const RankMemory memory(problem_, rank, pass_, program_, kernel_bytes,
-                            static_cast<std::byte*>(workspace));
+                            static_cast<std::byte*>(workspace), execution_.keeps_dQ);
     ExecutionOptions execution = execution_;
     execution.workspace = memory.kernel_workspace();
     execution.workspace_bytes = kernel_bytes;

@@ -32,7 +32,8 @@ class ShardedCall {
  public:
   /// Collective: each rank constructs it with the same arguments, apart from the stream. The kernel of
   /// `execution` is the one for each call of a rank: by default flash2's or bwd-onepass's best one. Its
-  /// workspace and states are ignored.
+  /// workspace and states are ignored. keeps_dQ: kernels sum dQ over all calls, and it is rounded once;
+  /// ProblemError unless all calls of a rank have the same queries, as without a mask.
   ShardedCall(std::string_view variant, const ShardedProblem& problem, Communicator& communicator,
               const ExecutionOptions& execution = {});
   /// The same. If `make_problem` throws ProblemError on one rank, all ranks throw.
@@ -56,6 +57,7 @@ class ShardedCall {
   template <class Tensors>
   void run(Pass pass, const Tensors& shard, void* workspace, std::size_t workspace_bytes);
   void check_execution() const;
+  void check_keeps_dQ() const;
 
   ShardedProblem problem_;
   Communicator& communicator_;

@@ -49,6 +49,7 @@ cuda::ExecutionOptions execution_of(const AttentionRequest& request, std::string
   execution.num_splits = request.gpu.num_splits;
   execution.round_statistics = request.gpu.round_statistics;
   execution.deterministic = request.gpu.deterministic;
+  execution.keeps_dQ = request.gpu.keeps_dQ && find_any_variant(variant).pass == Pass::kBackward;
   return execution;
 }
 
@@ -69,12 +70,20 @@ std::string memory_text(const cuda::GpusProgress& progress) {
          text(progress.workspace_bytes) + " besides\n";
 }
 
+/// Says how much memory a variant over several GPUs needs, and refuses what they do not have. Runs nothing.
+void state_memory(const AttentionRequest& request, const VariantInfo& variant) {
+  compare::GpuCall call = gpu_call(request, variant.name);
+  call.on_progress = [](const cuda::GpusProgress& progress) {
+    std::cerr << memory_text(progress) << std::flush;
+  };
+  compare::sample_on_gpu(call, 0, request.seed);
+}
+
 MeasuredKernel measure_kernel(const AttentionRequest& request, const VariantInfo& variant,
                               int repeat, const cuda::GpuInfo& gpu) {
   compare::GpuCall call = gpu_call(request, variant.name);
   ProgressLine line;
   call.on_progress = [&](const cuda::GpusProgress& progress) {
-    if (progress.num_done == 0) std::cerr << memory_text(progress);
     line.show(progress.kernels + ": " + std::to_string(progress.num_done) + " of " +
               counted(progress.num_runs, "run"));
   };
@@ -155,6 +164,11 @@ RunVariant run_on_gpu(const AttentionRequest& request) {
 std::vector<MeasuredKernel> measure_on_gpu(const AttentionRequest& request, int repeat,
                                            const cuda::GpuInfo& gpu) {
   std::vector<MeasuredKernel> result;
+  if (request.gpu.shards) {  // of all of them, before the first one starts
+    for (const VariantInfo* const variant : request.variants) {
+      on_gpu_or_failure([&] { state_memory(request, *variant); });
+    }
+  }
   for (const VariantInfo* const variant : request.variants) {
     result.push_back(
         on_gpu_or_failure([&] { return measure_kernel(request, *variant, repeat, gpu); }));

@@ -126,7 +126,9 @@ std::optional<int> chosen_ranks(const AttentionFlags& flags, RankOptions& ranks)
   const std::pair<const char*, bool> of_several[] = {
       {"--sharding", !flags.sharding.empty()},
       {"--transfers", !flags.transfers.empty()},
-      {"--rank-timeout", flags.rank_timeout.has_value()}};
+      {"--rank-timeout", flags.rank_timeout.has_value()},
+      {"--stop-kernels", flags.stop_kernels},
+      {"--keep-dq", flags.keep_dq}};
   for (const auto& [flag, is_given] : of_several) {
     if (is_given && !num_ranks) {
       throw request_failure(std::string(flag) + " has no effect on one GPU", "--gpus N");
@@ -138,6 +140,7 @@ std::optional<int> chosen_ranks(const AttentionFlags& flags, RankOptions& ranks)
   if (flags.rank_timeout) {
     ranks.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(1e3 * *flags.rank_timeout));
   }
+  ranks.stops_kernels = flags.stop_kernels;
   return num_ranks;
 }
 
@@ -302,6 +305,16 @@ void AttentionFlags::add_gpu_flags_to(CLI::App& command) {
       .between(0.1, 1e6)
       .type_name("S")
       .group(kGpuGroup);
+  add_flag(
+      command, "--stop-kernels", stop_kernels,
+      "if a GPU's rank fails, the others' kernels leave out what has not begun (bf16 and fp16, "
+      "Hopper)")
+      .group(kGpuGroup);
+  add_flag(
+      command, "--keep-dq", keep_dq,
+      "over several GPUs, kernels sum dQ over all calls, and it is rounded once (no mask; bf16 "
+      "and fp16, Hopper)")
+      .group(kGpuGroup);
   add_flag(command, "--round-statistics", round_statistics,
            "round lse and delta to 16 bits in a backward pass in bf16 or fp16")
       .group(kGpuGroup);
@@ -316,6 +329,7 @@ AttentionRequest::AttentionRequest(const AttentionFlags& flags) {
   if (!flags.products.empty()) gpu.products = flags.products;
   gpu.kernel = flags.kernel;
   gpu.num_splits = flags.num_splits.value_or(0);
+  gpu.keeps_dQ = flags.keep_dq;
   gpu.round_statistics = flags.round_statistics;
   gpu.deterministic = flags.deterministic;
   const std::string variant = flags.variant.value_or(std::string(cuda::kAutoVariant));

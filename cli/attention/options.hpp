@@ -30,7 +30,8 @@ struct AttentionFlags {
   std::optional<int> num_splits, num_gpus;
   std::string sharding, transfers;
   std::optional<double> rank_timeout;  // seconds
-  bool round_statistics = false, deterministic = false;
+  bool stop_kernels = false;
+  bool round_statistics = false, deterministic = false, keep_dq = false;
   std::optional<int> repeat;
   TerminalOptions terminal;
 
@@ -48,7 +49,7 @@ struct GpuFlags {
   std::string products = "native";
   std::string kernel;  // a stem; empty: the best
   int num_splits = 0;
-  bool round_statistics = false, deterministic = false;
+  bool round_statistics = false, deterministic = false, keeps_dQ = false;
   std::optional<Shards> shards;  // of a variant over several GPUs
   RankOptions ranks;
 

@@ -12,18 +12,35 @@ constexpr std::chrono::milliseconds kPatience{1000}, kInterval{200};
 
 }  // namespace
 
-ProgressLine::ProgressLine()
-    : next_(Clock::now() + kPatience), on_terminal_(isatty(STDERR_FILENO) == 1) {}
+ProgressLine::ProgressLine() : start_(Clock::now()), on_terminal_(isatty(STDERR_FILENO) == 1) {}
 
 ProgressLine::~ProgressLine() {
-  if (is_shown_) std::cerr << "\r\x1b[K" << std::flush;
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    has_ended_ = true;
+  }
+  ends_.notify_all();
+  thread_.join();
 }
 
 void ProgressLine::show(const std::string& text) {
-  if (!on_terminal_ || Clock::now() < next_) return;
-  next_ = Clock::now() + kInterval;
-  is_shown_ = true;
-  std::cerr << "\r\x1b[K" << text << std::flush;
+  if (!on_terminal_) return;
+  const std::lock_guard lock(mutex_);
+  text_ = text;
+  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+}
+
+void ProgressLine::run() {
+  std::unique_lock lock(mutex_);
+  const auto has_ended = [this] { return has_ended_; };
+  if (ends_.wait_until(lock, start_ + kPatience, has_ended)) return;
+  do {
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start_).count();
+    std::cerr << "\r\x1b[K" << text_ << ", " << seconds << " s" << std::flush;
+  } while (!ends_.wait_for(lock, kInterval, has_ended));
+  std::cerr << "\r\x1b[K" << std::flush;
 }
 
 }  // namespace flashlab::cli

@@ -93,7 +93,8 @@ int compare_ranks(const CompareFlags& flags, const compare::MachineModel& machin
                                  {"exposed", Align::kRight},
                                  {"ms", Align::kRight},
                                  {"share", Align::kRight}};
-  if (measures) {
+  const bool is_committed = !flags.measured.empty();
+  if (measures || is_committed) {
     columns.push_back({"measured", Align::kRight});
     columns.push_back({"ratio", Align::kRight});
   }
@@ -103,7 +104,9 @@ int compare_ranks(const CompareFlags& flags, const compare::MachineModel& machin
     for (const RanksCall& call : calls_of(flags)) {
       const compare::RankRow row =
           compare::predict_ranks(call.variant, call.problem, machine, data_sheet, link);
-      const double measured = measures ? measured_ms(flags, call, why_not) : 0;
+      const double measured =
+          measures ? measured_ms(flags, call, why_not)
+                   : compare::committed_ms(call.variant, call.problem, machine.gpu.key).value_or(0);
       const int gpus = call.problem.shards.num_ranks;
       std::vector<std::string> cells = {call.variant,
                                         std::string(to_string(call.problem.whole.mask)),
@@ -114,7 +117,7 @@ int compare_ranks(const CompareFlags& flags, const compare::MachineModel& machin
                                         fixed(row.times.exposed_ms(), 2),
                                         fixed(row.times.total_ms, 2),
                                         fixed(row.efficiency(gpus), 2)};
-      if (measures) {
+      if (measures || is_committed) {
         cells.push_back(measured > 0 ? fixed(measured, 2) : "-");
         cells.push_back(measured > 0 ? fixed(row.times.total_ms / measured, 2) : "-");
       }
@@ -125,12 +128,14 @@ int compare_ranks(const CompareFlags& flags, const compare::MachineModel& machin
   } catch (const std::overflow_error& error) {
     throw Failure(kExitLimit, std::string("flashlab: error: ") + error.what() + "\n");
   }
-  std::cout
-      << machine.gpu.name << "; link " << fixed(1e-9 * link.bytes_per_s, 0)
-      << " GB/s each way after " << fixed(1e3 * link.latency_ms, 0) << " us (" << link.source
-      << ")\n\n"
-      << table.to_string(terminal)
-      << "\nms: predicted, of the GPU that ends last. exposed: it waits. share: T1 / (R T).\n";
+  std::cout << machine.gpu.name << "; link " << fixed(1e-9 * link.bytes_per_s, 0)
+            << " GB/s each way after " << fixed(1e3 * link.latency_ms, 0) << " us (" << link.source
+            << ")\n\n"
+            << table.to_string(terminal)
+            << "\nms: predicted, of the GPU that ends last. exposed: it waits. share: T1 / (R T).\n"
+            << (is_committed && !measures
+                    ? "measured: in docs/results/attention_cuda_ranks*.json.\n"
+                    : "");
   if (!why_not.empty()) std::cerr << "not measured: " << why_not << "\n";
   return kExitGood;
 }

@@ -42,16 +42,18 @@ class OperationTimes {
       case Kind::kAttend:
         return call_ms(operation);
       case Kind::kClear:
-        return dram_ms(keys * sum);
+        return launches_ms(2) + dram_ms(keys * sum);
       case Kind::kAdd:  // dQ, dK, dV
-        return dram_ms((elements_of(operation.call.queries, whole.num_heads, whole) +
+        return launches_ms(3) +
+               dram_ms((elements_of(operation.call.queries, whole.num_heads, whole) +
                         2 * elements_of(operation.call.keys, whole.num_kv_heads, whole)) *
                        (part + 2 * sum));
       case Kind::kAddSums:
-        return dram_ms(keys * 3 * sum);
-      case Kind::kStore: {
-        const KeyRange queries = {0, problem_.query_rows(operation.key_rank)};
-        return dram_ms((elements_of(queries, whole.num_heads, whole) + keys) * (sum + part));
+        return launches_ms(2) + dram_ms(keys * 3 * sum);
+      case Kind::kStore: {  // and the sum of dQ, which is set to 0 before the first operation
+        const double queries =
+            elements_of({0, problem_.query_rows(operation.key_rank)}, whole.num_heads, whole);
+        return launches_ms(3 + 1) + dram_ms((queries + keys) * (sum + part) + queries * sum);
       }
       default:
         return 0;
@@ -59,6 +61,8 @@ class OperationTimes {
   }
 
  private:
+  /// What it costs to start this many kernels, besides what they do.
+  double launches_ms(int count) const { return 1e3 * count * machine_.launch_s.value_or(0); }
   double dram_ms(double bytes) const { return 1e3 * bytes / machine_.dram_copy->per_s; }
 
   double row_ms(const AttentionProblem& problem) const {
@@ -116,6 +120,53 @@ LinkModel link_in(std::string_view result) {
 }
 
 LinkModel measured_link() { return link_in(link_files.front().text); }
+
+namespace {
+
+/// Whether sharded_speed measures problems like this one.
+bool is_of_sharded_speed(const AttentionProblem& whole) {
+  constexpr std::int64_t kHeads = 16, kHeadDim = 128;
+  const bool has_other_mask = whole.mask == Mask::kCausalBottomRight || whole.has_window() ||
+                              !whole.key_lengths.empty() || whole.is_packed() ||
+                              whole.query_offset != 0;
+  return whole.batch == 1 && whole.num_heads == kHeads && whole.num_kv_heads == kHeads &&
+         whole.head_dim == kHeadDim && whole.dtype == DataType::kBFloat16 &&
+         whole.seqlen_q == whole.seqlen_k && !has_other_mask;
+}
+
+}  // namespace
+
+std::optional<double> committed_ms(std::string_view variant, const ShardedProblem& problem,
+                                   std::string_view gpu) {
+  const AttentionProblem& whole = problem.whole;
+  const int num_ranks = problem.shards.num_ranks;
+  const Sharding order = whole.mask == Mask::kNone ? Sharding::kContiguous : Sharding::kZigzag;
+  if (!is_of_sharded_speed(whole) || (num_ranks > 1 && problem.shards.sharding != order)) {
+    return std::nullopt;
+  }
+  constexpr std::string_view kBackward = "bwd-";
+  const bool is_backward = variant.starts_with(kBackward);
+  const std::string name(is_backward ? variant.substr(kBackward.size()) : variant),
+      pass = is_backward ? "backward" : "forward",
+      mask = whole.mask == Mask::kNone ? "full" : "causal";
+  for (const auto& file : link_files) {
+    const auto document = nlohmann::json::parse(file.text);
+    const auto found = find_gpu(document.at("gpu").get<std::string>());
+    if (!found || found->key != gpu) continue;
+    for (const auto& row : document.at("rows")) {
+      if (row.at("pass") != pass || row.at("mask") != mask || row.at("length") != whole.seqlen_k) {
+        continue;
+      }
+      if (num_ranks == 1) return row.at("one_gpu_ms").get<double>();
+      if (row.at("gpus") != num_ranks || row.at("variant") != name ||
+          row.at("transport") != "copy engines") {
+        continue;
+      }
+      return row.at("ms").get<double>();
+    }
+  }
+  return std::nullopt;
+}
 
 RankRow predict_ranks(std::string_view variant, const ShardedProblem& problem,
                       const MachineModel& machine, const MachineModel& data_sheet,

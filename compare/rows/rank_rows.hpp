@@ -2,6 +2,7 @@
 // bytes of DRAM, and messages by the rate of the link (attention/ranks/rank_timeline.hpp).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,5 +39,10 @@ struct RankRow {
 RankRow predict_ranks(std::string_view variant, const ShardedProblem& problem,
                       const MachineModel& machine, const MachineModel& data_sheet,
                       const LinkModel& link);
+
+/// Returns the milliseconds, by copy engines, of such a run in a result of sharded_speed in docs/results on the
+/// GPU with this key; for one rank, those of one GPU. Nothing: none is like it.
+std::optional<double> committed_ms(std::string_view variant, const ShardedProblem& problem,
+                                   std::string_view gpu);
 
 }  // namespace flashlab::compare

@@ -18,7 +18,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 toy::BoundProgram bound_program(const std::string& text) {
   auto program = toy::assemble(std::make_shared<const toy::SourceText>("test.toy", text));
   REQUIRE(program);
-  auto bound = toy::bind(std::make_shared<const toy::Program>(std::move(*program)), {});
+  auto bound = toy::bind(std::make_shared<const toy::Program>(std::move(*program)), toy::Binding{});
   REQUIRE(bound);
   return std::move(*bound);
 }

@@ -129,6 +129,7 @@ class Unroller {
       return value >= 0 && value < size;
     };
     if (operand.kind == OperandKind::kOffset || operand.kind == OperandKind::kConstant) return true;
+    if (is_machine(operand.kind)) return true;  // links are the caller's
     if (is_register(operand.kind)) {
       const Interval allowed = program_.allowed_registers(operand.register_name);
       return slot >= allowed.low && slot <= allowed.high;

@@ -2,12 +2,14 @@
 // in global memory, ahead of the others, and hands them over in shared memory.
 //
 // Blocks take tiles in order, the first one of each included. So tiles that take turns
-// (BwdWgmmaArguments::turns) only wait for tiles that are under way, even if some blocks start late.
+// (BwdWgmmaArguments::turns) only wait for tiles that are under way, even if some blocks start late. A
+// tile that was taken is computed, whatever the flag says: it is read before.
 #pragma once
 
 #include <cstdint>
 
 #include "attention_cuda/kernels/backward_wgmma/loading.cuh"
+#include "attention_cuda/kernels/forward_wgmma/stop_flag.cuh"
 
 namespace flashlab::cuda {
 
@@ -30,6 +32,7 @@ __device__ void hand_over(const BwdWgmmaShared<Config>& shared, const BwdWgmmaWo
 /// By the thread that loads: the block's first K/V tile.
 template <class Config>
 __device__ BwdWgmmaWork<Config> take_first_key_tile(const BwdWgmmaArguments& arguments) {
+  if (is_raised(arguments.stop_flag)) return {};
   const int number = arguments.next_key_tile == nullptr ? static_cast<int>(blockIdx.x)
                                                         : atomicAdd(arguments.next_key_tile, 1);
   if (number >= arguments.num_key_tiles) return {};
@@ -40,7 +43,7 @@ __device__ BwdWgmmaWork<Config> take_first_key_tile(const BwdWgmmaArguments& arg
 template <class Config>
 __device__ BwdWgmmaWork<Config> take_key_tile(const BwdWgmmaArguments& arguments,
                                               const BwdWgmmaWork<Config>& before) {
-  if (arguments.next_key_tile == nullptr) return {};
+  if (arguments.next_key_tile == nullptr || is_raised(arguments.stop_flag)) return {};
   const int number = atomicAdd(arguments.next_key_tile, 1);
   if (number >= arguments.num_key_tiles) return {};
   const auto query_tiles = static_cast<std::uint32_t>(before.num_query_tiles(arguments.sizes));

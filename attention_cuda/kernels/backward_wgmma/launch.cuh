@@ -129,8 +129,9 @@ void launch_bwd_wgmma(const BackwardCall& call, std::string_view name, BwdWgmmaK
                                                     Config::kHeadDim, Config::kTurnsOfTile);
   const std::int64_t num_q_tiles = ceil_div(problem.seqlen_q, Config::kBlockQ);
   const std::int64_t num_dQ_tiles = problem.batch * problem.num_heads * num_q_tiles;
-  const auto arguments =
-      begin_onepass<Element>(call, workspace, workspace.zeros(num_dQ_tiles, Config::kSumsBytes));
+  const auto arguments = begin_onepass<Element>(
+      call, workspace,
+      workspace.zeros(call.options.continues_dQ ? 0 : num_dQ_tiles, Config::kSumsBytes));
   const auto map = [&](const TensorView& tensor, int rows) {
     return map_of_rows(tensor, problem.dtype, rows);
   };
@@ -152,7 +153,9 @@ void launch_bwd_wgmma(const BackwardCall& call, std::string_view name, BwdWgmmaK
                            arguments.softmax_scale, static_cast<int>(num_q_tiles), workspace.turns,
                            groups_of_kv_heads(call, num_key_tiles, Config::kClusterBlocks),
                            static_cast<int>(num_key_tiles), workspace.next_key_tile,
-                           !has_limit(problem) && !call.options.deterministic});
+                           !has_limit(problem) && !call.options.deterministic,
+                           Config::kClusterBlocks == 1 ? call.options.stop_flag : nullptr});
+  if (call.options.keeps_dQ) return;
   launch(call, "dQ_of_wgmma_sums", dQ_of_wgmma_sums_kernel<Config>,
          {num_dQ_tiles, Config::kPartsOfDQ * Config::kWarpgroup, 0, /*overlaps_previous=*/true}, dQ,
          static_cast<const float*>(workspace.dQ_sums), arguments.sizes, arguments.softmax_scale);

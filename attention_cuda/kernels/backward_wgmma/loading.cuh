@@ -58,12 +58,12 @@ struct BwdWgmmaArguments {
   /// For each tile of sums, how many blocks have added to it. Null: in order of arrival.
   int* turns = nullptr;
   HeadGroups groups = {1, 1};
-  int num_key_tiles = 0;  // of all kv heads
-  /// How many K/V tiles blocks have taken. Null: a block has the one of its number.
-  int* next_key_tile = nullptr;
+  int num_key_tiles = 0;         // of all kv heads
+  int* next_key_tile = nullptr;  // how many are taken; null: a block has the one of its number
   /// Whether blocks of one head begin with different query tiles, so that they add to different tiles of
   /// dQ at a time. Only a gain where all see the same query tiles.
   bool staggers = false;
+  const int* stop_flag = nullptr;  // once raised, no further K/V tile is taken
 };
 
 /// A block's shared memory.

@@ -84,9 +84,13 @@ void launch_wgmma(const ForwardCall& call) {
       PlaceOrder(problem, heads_together(problem, kFewestHeadsTogether), schedule.units_of_head),
       static_cast<int>(schedule.num_q_tiles),
       static_cast<int>(schedule.rows_before),
-      schedule.is_paired};
+      schedule.is_paired,
+      call.options.stop_flag};
+  // A block decides once whether it computes.
+  const std::int64_t num_blocks =
+      arguments.stop_flag == nullptr ? schedule.num_blocks : arguments.units.num_places;
   launch(call, "flash2_wgmma_sm90", flash2_wgmma_sm90_kernel<Config>,
-         {schedule.num_blocks, Config::kThreads, static_cast<std::size_t>(Config::kSharedBytes)},
+         {num_blocks, Config::kThreads, static_cast<std::size_t>(Config::kSharedBytes)},
          map(tensors.Q, WgmmaShape::kRowsOfWarpgroup), map(tensors.K, Config::kBlockKV),
          map(tensors.V, Config::kBlockKV), arguments);
 }

@@ -57,6 +57,7 @@ struct WgmmaArguments {
   int num_q_tiles;   // of a head
   int rows_before;   // of the first query tile, before query 0
   bool is_paired;    // a unit is a long tile and the short one that makes it as long as all others
+  const int* stop_flag = nullptr;
 };
 
 /// A block's shared memory.

@@ -171,6 +171,7 @@ class CopyEngines : public Communicator {
   void finish(Stream stream) override {
     while (!exchanges_.empty()) wait(exchanges_.front().number, stream);
     watch(stream);
+    if (may_stop_) network_.check();  // kernels may have left out their work
     under_way_.clear();
   }
 
@@ -181,6 +182,10 @@ class CopyEngines : public Communicator {
   }
 
   std::vector<std::string> gather(const std::string& own) override { return network_.gather(own); }
+  const int* stop_flag() override {
+    may_stop_ = true;
+    return network_.stop_flag();
+  }
   void abort(const std::string& reason) noexcept override { network_.abort(rank(), reason); }
 
  private:
@@ -210,9 +215,24 @@ class CopyEngines : public Communicator {
     }
     events_.wait_for_other(copies_, message.peer, sent.event);
     if (sent.bytes == 0) return;
-    check_cuda(cudaMemcpyAsync(message.memory, opened_.at(message.peer, sent.place), sent.bytes,
+    check_cuda(cudaMemcpyAsync(message.memory, opened(message.peer, sent.place), sent.bytes,
                                cudaMemcpyDefault, copies_),
                "cudaMemcpyAsync");
+  }
+
+  /// Memory of a process that has just ended cannot be opened. Then the network says so in a moment, and its
+  /// end is the reason.
+  const void* opened(int peer, const MemoryPlace& place) {
+    try {
+      return opened_.at(peer, place);
+    } catch (const CudaError&) {
+      constexpr std::chrono::milliseconds kUntilItIsKnown{1000}, kPause{10};
+      for (auto waited = kPause; waited <= kUntilItIsKnown; waited += kPause) {
+        network_.check();
+        std::this_thread::sleep_for(kPause);
+      }
+      throw;
+    }
   }
 
   void forget_ended() {
@@ -244,6 +264,7 @@ class CopyEngines : public Communicator {
   }
 
   RankNetwork& network_;
+  bool may_stop_ = false;  // kernels read the flag
   EventPool events_;
   OpenedMemory opened_;
   Stream copies_ = nullptr;

@@ -40,8 +40,15 @@ class NcclOfProcesses : public Communicator {
     data_->start(exchange, messages, stream);
   }
   void wait(int exchange, Stream stream) override { data_->wait(exchange, stream); }
-  void finish(Stream stream) override { data_->finish(stream); }
+  void finish(Stream stream) override {
+    data_->finish(stream);
+    if (may_stop_) network_.check();  // kernels may have left out their work
+  }
   std::vector<std::string> gather(const std::string& own) override { return network_.gather(own); }
+  const int* stop_flag() override {
+    may_stop_ = true;
+    return network_.stop_flag();
+  }
   void abort(const std::string& reason) noexcept override {
     network_.abort(rank(), reason);
     data_->abort(reason);
@@ -49,6 +56,7 @@ class NcclOfProcesses : public Communicator {
 
  private:
   RankNetwork& network_;
+  bool may_stop_ = false;
   std::unique_ptr<Communicator> data_;
 };
 

@@ -51,6 +51,8 @@ class RankNetwork {
 
   /// Throws RankFailure if a rank has failed.
   void check() { board_.check(); }
+  /// As RankBoard::stop_flag.
+  const int* stop_flag() { return board_.stop_flag(); }
   /// A rank has failed: all ranks throw RankFailure with this reason, unless another one failed before.
   void abort(int rank, const std::string& reason) noexcept;
   /// The same, and throws it.

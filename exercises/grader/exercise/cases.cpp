@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "toymachine/execute/dram.hpp"
+#include "toymachine/links/machines.hpp"
 #include "toymachine/run/interpreter.hpp"
 
 namespace flashlab::exercises {
@@ -40,17 +41,31 @@ void fill_from_family(std::vector<double>& values, Family family, const Range& r
   if (family == Family::kSpike) values[generator() % values.size()] = inputs.huge;
 }
 
-toy::BoundProgram bind_or_throw(const std::shared_ptr<const toy::Program>& program,
+/// The parameters of a size that the program has.
+toy::CapacityBinding binding_at(const std::shared_ptr<const toy::Program>& program,
                                 const Size& size) {
-  toy::Binding binding;
+  toy::CapacityBinding binding;
   for (const toy::ParamDeclaration& param : program->params) {
     if (const auto value = size.find(param.name); value != size.end()) {
       binding.params[param.name] = value->second;
     }
   }
-  auto bound = toy::bind(program, binding);
+  return binding;
+}
+
+toy::BoundProgram bind_or_throw(const std::shared_ptr<const toy::Program>& program,
+                                const Size& size) {
+  auto bound = toy::bind(program, binding_at(program, size));
   if (!bound) throw std::runtime_error(toy::format(bound.diagnostics, *program->source));
   return std::move(*bound);
+}
+
+/// With the arrays of all machines as one: each has a first axis more (toy::Machines::joined).
+toy::BoundProgram bind_interface(const std::shared_ptr<const toy::Program>& interface,
+                                 const Size& size) {
+  auto machines = toy::bind_machines(interface, binding_at(interface, size));
+  if (!machines) throw std::runtime_error(toy::format(machines.diagnostics, *interface->source));
+  return std::move(machines->joined);
 }
 
 NamedArrays draw_inputs(const ProgramTask& task, const toy::BoundProgram& bound, Family family,
@@ -150,7 +165,7 @@ std::vector<SizedCases> make_cases(const ProgramTask& task, std::uint64_t seed, 
   std::vector<Size> sizes = task.sizes;
   for (Size& size : drawn_sizes(task, seed)) sizes.push_back(std::move(size));
   for (const Size& size : sizes) {
-    const toy::BoundProgram bound = bind_or_throw(task.interface, size);
+    const toy::BoundProgram bound = bind_interface(task.interface, size);
     SizedCases sized{size, {}};
     for (std::size_t i = 0; i < count; ++i) {
       Case entry;

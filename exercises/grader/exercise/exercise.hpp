@@ -130,8 +130,10 @@ struct ProgramTask {
       most_temporary;  // limit on their total elements; nothing: no limit
   /// Limit on the bytes that registers hold at once; nothing: no limit.
   std::optional<toy::Polynomial> most_register_bytes;
-  bool free_tiles = false;          // does the submission choose the sizes of its tiles?
-  std::vector<std::string> arrays;  // declarations: ".input x[n]"
+  bool free_tiles = false;  // does the submission choose the sizes of its tiles?
+  std::string
+      machines;  // ".machines rank of ranks", where ranks is a parameter; empty: one machine
+  std::vector<std::string> arrays;  // declarations: ".input x[n]"; each machine has its own
   /// The declarations above as a program without a body. A submission's must agree with them.
   std::shared_ptr<const toy::Program> interface;
   std::vector<Size> sizes;  // public sizes, smallest first; never empty

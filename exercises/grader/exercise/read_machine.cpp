@@ -8,6 +8,7 @@
 #include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/assembler.hpp"
 #include "toymachine/language/instruction_set.hpp"
+#include "toymachine/links/machines.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -45,6 +46,7 @@ void PartReader::read_machine(TomlTable& machine) {
   }
   task.operands = operands == "pinned" ? toy::OperandRule::kPinned : toy::OperandRule::kAny;
   read_sizes(machine);
+  read_machines(machine);
   read_drawn(machine);
   read_temporaries(machine);
   read_on_chip(machine);
@@ -112,6 +114,30 @@ void PartReader::read_sizes(TomlTable& machine) {
   if (list != nullptr && list->is_array() && list->as_array()->empty()) {
     machine.wrong("sizes", "no size at all", "[{ n = 1 }, { n = 2 }], or [{}] without parameters");
   }
+}
+
+/// machines = "rank of ranks": the number of machines is a parameter of the sizes.
+void PartReader::read_machines(TomlTable& machine) {
+  if (!machine.has("machines")) return;
+  const std::string text = machine.line("machines", "");
+  const std::size_t of = text.find(" of ");
+  const std::string rank = text.substr(0, of),
+                    ranks = of == std::string::npos ? "" : text.substr(of + 4);
+  if (!is_name(rank) || !is_name(ranks) || rank == ranks) {
+    machine.wrong("machines", "'" + printable(text) + "' does not name the machines",
+                  "two names, as in \"rank of ranks\"");
+    return;
+  }
+  const std::vector<Size>& sizes = exercise.program.sizes;
+  if (sizes.empty()) return;
+  if (!sizes[0].contains(ranks) || sizes[0].contains(rank)) {
+    machine.wrong("machines",
+                  sizes[0].contains(rank) ? "the sizes give a value to " + rank
+                                          : "the sizes give no value to " + ranks,
+                  "sizes with a number of machines, and each machine has a number for itself");
+    return;
+  }
+  exercise.program.machines = ".machines " + text;
 }
 
 /// drawn = { n = [20, 40], d = 3 }, draws = 2; in the same way counted and counts.
@@ -192,7 +218,9 @@ std::string PartReader::interface_text() const {
   const ProgramTask& task = exercise.program;
   std::string text;
   for (const auto& [name, value] : task.sizes[0]) {
-    text += ".param " + name + " = " + std::to_string(value) + "\n";
+    const bool are_machines = task.machines.ends_with(" of " + name);
+    text +=
+        (are_machines ? task.machines : ".param " + name) + " = " + std::to_string(value) + "\n";
   }
   text += ".isa attention\n";
   text += task.registers.empty() ? "\n" : ".registers " + task.registers + "\n";
@@ -246,11 +274,12 @@ void PartReader::read_interface(TomlTable& machine) {
 
 bool PartReader::binds(TomlTable& machine, const std::shared_ptr<const toy::Program>& interface,
                        const Size& size) {
-  if (size.size() != interface->params.size()) return false;  // reported already
+  const std::size_t num_ranks = interface->machines ? 1 : 0;  // no size gives a machine's number
+  if (size.size() + num_ranks != interface->params.size()) return false;  // reported already
   toy::Binding binding;
   binding.params = size;
   binding.limits = exercise.program.limits;
-  const auto bound = toy::bind(interface, binding);
+  const auto bound = toy::bind_machines(interface, {binding, {}});
   for (const toy::Diagnostic& diagnostic : bound.diagnostics) {
     if (!bound) blame(machine, diagnostic, size.empty() ? "" : ", at " + to_string(size));
   }

@@ -66,6 +66,7 @@ struct PartReader {
   void read_temporaries(TomlTable& machine);
   void read_on_chip(TomlTable& machine);
   Size read_size(const toml::table& entry);
+  void read_machines(TomlTable& machine);
   void read_interface(TomlTable& machine);
   std::string interface_text() const;
   void blame(TomlTable& machine, const toy::Diagnostic& diagnostic, const std::string& where);

@@ -188,6 +188,7 @@ class CostExplanation {
 std::vector<Finding> explain_cost(const ProgramTask& task, const toy::SourceText& text,
                                   const Attempt& attempt) {
   if (!attempt.unrolled || attempt.unrolled->steps.size() > kMostExplainedSteps) return {};
+  if (attempt.machines) return {};  // its registers have no names
   return CostExplanation(task, text, attempt).run();
 }
 

@@ -197,7 +197,8 @@ std::vector<Finding> explain_failure(const FailedAttempt& failed) {
   const Failure& failure = *failed.attempt.failure;
   std::optional<FailedRun> run;
   std::optional<WrongStep> wrong;
-  if (failed.attempt.unrolled) {
+  // The step of an error counts the steps of one machine.
+  if (failed.attempt.unrolled && (failure.cell || !failed.attempt.machines)) {
     run.emplace(failed);
     // A program that is right on all ordinary inputs is right on paper.
     const Family family = failed.attempt.sized->cases[failure.entry].family;
@@ -207,6 +208,7 @@ std::vector<Finding> explain_failure(const FailedAttempt& failed) {
                     : run         ? Explanation(*run, *failure.cell).explain(wrong)
                                   : explain_numbers(failed);
   point_at_fault(failed, run ? &*run : nullptr, wrong, finding);
+  if (failed.attempt.machines) finding.step = 0;  // the player shows one machine
   return {std::move(finding)};
 }
 

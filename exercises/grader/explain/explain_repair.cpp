@@ -15,7 +15,7 @@ namespace {
 
 /// The register that the edit's first line writes and its second line reads; -1: there is none.
 std::int32_t overwritten_too_soon(const FailedAttempt& failed, const Edit& edit) {
-  if (!failed.attempt.unrolled || !failed.attempt.bound) return -1;
+  if (!failed.attempt.unrolled || !failed.attempt.bound || failed.attempt.machines) return -1;
   std::int32_t written = -1;
   for (const toy::UnrolledStep& step : failed.attempt.unrolled->steps) {
     const toy::BoundInstruction& instruction = failed.attempt.bound->instructions[step.site];

@@ -4,6 +4,30 @@
 
 namespace flashlab::exercises {
 
+namespace {
+
+/// The machine whose step this is: that of its register, or of its cell if the register is a link's.
+std::int64_t machine_of(const toy::Machines& machines, const toy::UnrolledStep& step) {
+  const toy::InstructionSpec& spec = toy::instruction_set()[step.row];
+  const std::int64_t own = machines.first().num_registers,
+                     all = own * std::ssize(machines.programs);
+  for (std::size_t i = 0; i < spec.num_operands; ++i) {
+    const bool is_register = toy::is_register(spec.operands[i]);
+    if (is_register && step.slots[i] < all) return step.slots[i] / own;
+  }
+  for (std::size_t i = 0; i < spec.num_operands; ++i) {
+    if (!toy::is_memory(spec.operands[i])) continue;
+    for (const toy::BoundArray& array : machines.joined.arrays) {
+      const std::int64_t element = step.slots[i] - array.offset;
+      if (element < 0 || element >= array.size) continue;
+      return element / (array.size / std::ssize(machines.programs));
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
 FailedRun::FailedRun(const FailedAttempt& failed)
     : failed_(failed),
       bound_(*failed.attempt.bound),
@@ -44,7 +68,13 @@ std::uint32_t FailedRun::line(std::int32_t step) const {
 }
 
 std::string FailedRun::at(std::int32_t step) const {
-  return std::to_string(step + 1) + " (line " + std::to_string(line(step)) + ")";
+  const std::string place = "line " + std::to_string(line(step));
+  if (failed_.attempt.machines) {
+    return "in " + place + " of machine " +
+           std::to_string(machine_of(*failed_.attempt.machines,
+                                     unrolled_.steps[static_cast<std::size_t>(step)]));
+  }
+  return std::to_string(step + 1) + " (" + place + ")";
 }
 
 std::string FailedRun::written_name(std::int32_t step) const {

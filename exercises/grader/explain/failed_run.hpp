@@ -42,7 +42,7 @@ class FailedRun {
   std::string text(const toy::NormalForm& form) const;
 
   std::uint32_t line(std::int32_t step) const;
-  /// "9 (line 12)".
+  /// "9 (line 12)"; with several machines "in line 12 of machine 2".
   std::string at(std::int32_t step) const;
   /// Returns the name of the register that the step writes.
   std::string written_name(std::int32_t step) const;

@@ -46,12 +46,12 @@ class Search {
   }
 
   Repairs run() {
-    const auto bound = bind_submission(task_, program_, sizes_[failing_].sized->size);
-    if (!bound) return {};
+    const auto all = bind_machines(task_, program_, sizes_[failing_].sized->size);
+    if (!all) return {};
     trials_[failing_] = make_trial(task_, program_, sizes_[failing_]);
     const std::vector<Edit> edits =
-        enumerate_edits(*program_, edit_options(task_, bound->num_registers));
-    bound->tiled ? try_on_tiles(edits) : try_on_scalars(edits);
+        enumerate_edits(*program_, edit_options(task_, all->one().num_registers));
+    all->bound.tiled || all->machines ? try_on_tiles(edits) : try_on_scalars(edits);
     return finished();
   }
 
@@ -71,7 +71,7 @@ class Search {
     if (result_.repairs.empty() && !is_nested_) try_with_exchange(edits);
   }
 
-  /// A trial on tiles is so expensive that the budget pays for few of them: the likeliest come first.
+  /// A trial on tiles, or on several machines, is so expensive that the budget pays for few of them: the likeliest come first.
   void try_on_tiles(const std::vector<Edit>& edits) {
     std::vector<Edit> for_tiles, to_model, others, gaps, insertions;
     for (const Edit& edit : edits) {

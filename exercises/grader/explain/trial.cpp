@@ -58,17 +58,18 @@ class LaneTrial : public Trial {
   std::vector<toy::LaneValue> dram_, registers_;
 };
 
-/// On tiles, or where the unchanged program does not bind: a few inputs one after another, each
+/// On tiles, on several machines, or where the unchanged program does not bind: a few inputs one after another, each
 /// program assembled and bound again.
 class TileTrial : public Trial {
  public:
   TileTrial(const ProgramTask& task, std::shared_ptr<const toy::Program> program,
-            const toy::BoundProgram* bound, const RepairSize& size)
+            const BoundSubmission* all, const RepairSize& size)
       : task_(task), program_(std::move(program)), sized_(*size.sized) {
     constexpr std::size_t kMostCases = 3;
-    if (bound != nullptr) {
-      const auto executions = toy::count_executions(*bound);
-      if (executions) own_steps_ = toy::count(*bound, *executions, {}).steps.get_ui();
+    if (all != nullptr) {
+      const auto executions =
+          all->machines ? toy::count_machines(*all->machines) : toy::count_executions(all->bound);
+      if (executions) own_steps_ = toy::count(all->one(), *executions, {}).steps.get_ui();
     }
     order_ = plainest_first(sized_.cases);
     order_.resize(std::min(order_.size(), kMostCases));
@@ -81,31 +82,32 @@ class TileTrial : public Trial {
   /// Counts the outputs before the first that is wrong, in the order of the program's arrays.
   std::size_t right_outputs(const std::vector<Edit>& edits, std::uint64_t& steps) override {
     steps += kBindingSteps;
-    const auto bound = bind(edits);
-    if (!bound) return 0;
+    const auto all = bind(edits);
+    if (!all) return 0;
     std::size_t right = task_.check.size();
     for (const std::size_t i : order_) {
       steps += kTileSteps * own_steps_;
-      const auto failure = run_case(*bound, sized_.cases[i], task_.tolerance);
+      const auto failure = run_case(all->bound, sized_.cases[i], task_.tolerance,
+                                    all->machines ? &*all->machines : nullptr);
       if (!failure) continue;
       if (!failure->cell) return 0;
-      right = std::min(right, outputs_before(*bound, failure->cell->array));
+      right = std::min(right, outputs_before(all->bound, failure->cell->array));
       if (right == 0) return 0;
     }
     return right;
   }
 
  private:
-  std::optional<toy::BoundProgram> bind(const std::vector<Edit>& edits) const {
+  std::optional<BoundSubmission> bind(const std::vector<Edit>& edits) const {
     std::shared_ptr<const toy::Program> edited = program_;
     for (const Edit& edit : edits) {
       auto applied = apply(*edited, edit);
       if (!applied) return std::nullopt;
       edited = std::make_shared<const toy::Program>(std::move(*applied));
     }
-    auto bound = bind_submission(task_, edited, sized_.size);
-    if (!bound || toy::array_bytes_error(*bound)) return std::nullopt;
-    return std::move(*bound);
+    auto all = bind_machines(task_, edited, sized_.size);
+    if (!all || toy::array_bytes_error(all->bound)) return std::nullopt;
+    return std::move(*all);
   }
 
   std::size_t outputs_before(const toy::BoundProgram& bound, std::size_t array) const {
@@ -129,11 +131,11 @@ class TileTrial : public Trial {
 std::unique_ptr<Trial> make_trial(const ProgramTask& task,
                                   const std::shared_ptr<const toy::Program>& program,
                                   const RepairSize& size) {
-  const auto bound = bind_submission(task, program, size.sized->size);
+  const auto all = bind_machines(task, program, size.sized->size);
   // An edited program may bind where this one names registers that it does not have.
-  if (!bound || bound->tiled || size.lanes == nullptr)
-    return std::make_unique<TileTrial>(task, program, bound ? &*bound : nullptr, size);
-  return std::make_unique<LaneTrial>(task, *bound, size);
+  if (!all || all->machines || all->bound.tiled || size.lanes == nullptr)
+    return std::make_unique<TileTrial>(task, program, all ? &*all : nullptr, size);
+  return std::make_unique<LaneTrial>(task, all->bound, size);
 }
 
 }  // namespace flashlab::exercises

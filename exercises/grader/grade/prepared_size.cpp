@@ -8,9 +8,9 @@ namespace flashlab::exercises {
 
 PreparedSize prepare_size(const ProgramTask& task, SizedCases sized) {
   PreparedSize size;
-  const auto bound = bind_submission(task, task.solution, sized.size);
-  if (bound && !bound->tiled) {
-    std::vector<LaneCase> lanes = make_lane_cases(sized, *bound, task.tolerance);
+  const auto all = bind_machines(task, task.solution, sized.size);
+  if (all && !all->bound.tiled) {
+    std::vector<LaneCase> lanes = make_lane_cases(sized, all->bound, task.tolerance);
     size.lanes = std::move(lanes.front());
   }
   size.solution = solution_at(task, sized.size);

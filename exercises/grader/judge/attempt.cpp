@@ -10,6 +10,7 @@
 #include "toymachine/execute/dram.hpp"
 #include "toymachine/execute/lanes.hpp"
 #include "toymachine/language/read_number.hpp"
+#include "toymachine/links/unroll_machines.hpp"
 #include "toymachine/run/interpreter.hpp"
 
 namespace flashlab::exercises {
@@ -28,7 +29,8 @@ std::uint64_t step_in(const std::string& what) {
 /// Finds the failure that is easiest to understand.
 void run_one_by_one(const ProgramTask& task, Attempt& result) {
   for (const std::size_t i : plainest_first(result.sized->cases)) {
-    result.failure = run_case(*result.bound, result.sized->cases[i], task.tolerance);
+    result.failure = run_case(*result.bound, result.sized->cases[i], task.tolerance,
+                              result.machines ? &*result.machines : nullptr);
     if (!result.failure) continue;
     result.failure->entry = i;
     return;
@@ -79,7 +81,8 @@ std::optional<toy::Diagnostic> register_bytes_error(const ProgramTask& task, con
   is_unknown = false;
   if (!task.most_register_bytes) return std::nullopt;
   const toy::Count most = value_at(*task.most_register_bytes, attempt.sized->size);
-  const auto peak = toy::peak_register_bytes(*attempt.bound);
+  const auto peak =
+      toy::peak_register_bytes(attempt.machines ? attempt.machines->first() : *attempt.bound);
   toy::Diagnostic error;
   error.expected = "at most " + most.get_str() + " bytes in registers at once";
   is_unknown = !peak;
@@ -116,8 +119,8 @@ toy::Result<std::vector<double>> dram_for(const toy::BoundProgram& bound, const 
   return toy::initial_dram(bound, sources);
 }
 
-std::optional<Failure> run_case(const toy::BoundProgram& bound, const Case& entry,
-                                double tolerance) {
+std::optional<Failure> run_case(const toy::BoundProgram& bound, const Case& entry, double tolerance,
+                                const toy::Machines* machines) {
   Failure failure;
   auto dram = dram_for(bound, entry);
   if (!dram) {
@@ -125,7 +128,8 @@ std::optional<Failure> run_case(const toy::BoundProgram& bound, const Case& entr
     return failure;
   }
   std::vector<float> cells(dram->begin(), dram->end());
-  const auto run = toy::run(bound, std::span<float>(cells));
+  const auto run = machines != nullptr ? toy::run_machines(*machines, cells)
+                                       : toy::run(bound, std::span<float>(cells));
   if (!run) {
     failure.error = run.diagnostics.front();
     failure.step = step_in(failure.error->what);
@@ -149,17 +153,30 @@ std::optional<Failure> run_case(const toy::BoundProgram& bound, const Case& entr
 
 namespace {
 
+/// Names the registers of all machines, as toy::unroll_machines numbers them: "R1 of machine 2".
+void name_registers(const toy::Machines& machines, toy::BoundProgram& joined) {
+  joined.register_names.clear();
+  for (std::size_t rank = 0; rank < machines.programs.size(); ++rank) {
+    for (std::int64_t k = 0; k < machines.programs[rank].num_registers; ++k) {
+      joined.register_names.push_back(machines.programs[rank].register_name(k) + " of machine " +
+                                      std::to_string(rank));
+    }
+  }
+}
+
 /// Binds and counts. `bytes_unknown` is an error that only a run may hide.
 Attempt bind_and_count(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
                        const SizedCases& sized, std::optional<toy::Diagnostic>& bytes_unknown) {
   Attempt result;
   result.sized = &sized;
-  auto bound = bind_submission(task, program, sized.size);
-  if (!bound) {
-    result.refusal = std::move(bound.diagnostics);
+  auto all = bind_machines(task, program, sized.size);
+  if (!all) {
+    result.refusal = std::move(all.diagnostics);
     return result;
   }
-  result.bound = std::move(*bound);
+  result.bound = std::move(all->bound);
+  result.machines = std::move(all->machines);
+  if (result.machines) name_registers(*result.machines, *result.bound);
   if (auto error = toy::array_bytes_error(result.bound.value())) {
     error->expected = "at most " + std::to_string(task.limits.max_array_bytes) + " bytes of arrays";
     result.refusal.push_back(std::move(*error));
@@ -169,7 +186,9 @@ Attempt bind_and_count(const ProgramTask& task, const std::shared_ptr<const toy:
     result.refusal.push_back(std::move(*error));
     return result;
   }
-  const auto executions = toy::count_executions(*result.bound);
+  const toy::BoundProgram& one = result.machines ? result.machines->first() : *result.bound;
+  const auto executions = result.machines ? toy::count_machines(*result.machines)
+                                          : toy::count_executions(*result.bound);
   if (!executions) {
     result.refusal = executions.diagnostics;
     return result;
@@ -182,7 +201,7 @@ Attempt bind_and_count(const ProgramTask& task, const std::shared_ptr<const toy:
     }
     bytes_unknown = std::move(error);
   }
-  result.counters = toy::count(*result.bound, *executions, {});
+  result.counters = toy::count(one, *executions, {});
   return result;
 }
 
@@ -202,7 +221,9 @@ Attempt attempt(const ProgramTask& task, const std::shared_ptr<const toy::Progra
   Attempt result = bind_and_count(task, program, sized, bytes_unknown);
   if (!result.refusal.empty() || refuse_long_run(task, result)) return result;
   if (lanes != nullptr && !result.bound->tiled && !has_narrow_array(*result.bound)) {
-    auto unrolled = toy::unroll(*result.bound, static_cast<std::uint64_t>(task.limits.max_steps));
+    const auto most = static_cast<std::uint64_t>(task.limits.max_steps);
+    auto unrolled = result.machines ? toy::unroll_machines(*result.machines, most)
+                                    : toy::unroll(*result.bound, most);
     if (unrolled) result.unrolled = std::move(*unrolled);
   }
   if (result.unrolled) {

@@ -14,6 +14,7 @@
 #include "toymachine/bind/bound_program.hpp"
 #include "toymachine/count/counters.hpp"
 #include "toymachine/execute/unrolled.hpp"
+#include "toymachine/links/machines.hpp"
 
 namespace flashlab::exercises {
 
@@ -37,12 +38,15 @@ struct Failure {
 toy::Result<std::vector<double>> dram_for(const toy::BoundProgram& bound, const Case& entry);
 
 /// Runs one case alone on floats, as `flashlab run` does. Returns nothing if the results are right.
-std::optional<Failure> run_case(const toy::BoundProgram& bound, const Case& entry,
-                                double tolerance);
+/// machines: null, or all of them, if bound is Machines::joined.
+std::optional<Failure> run_case(const toy::BoundProgram& bound, const Case& entry, double tolerance,
+                                const toy::Machines* machines = nullptr);
 
 struct Attempt {
   const SizedCases* sized = nullptr;
-  std::optional<toy::BoundProgram> bound;  // nothing: `refusal` says why it cannot run
+  /// Nothing: `refusal` says why it cannot run. Of several machines: BoundSubmission::bound.
+  std::optional<toy::BoundProgram> bound;
+  std::optional<toy::Machines> machines;  // nothing: one machine
   std::vector<toy::Diagnostic> refusal;
   toy::Counters counters;
   std::optional<toy::UnrolledProgram> unrolled;  // programs on scalars

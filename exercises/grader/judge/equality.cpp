@@ -19,11 +19,11 @@ struct Steps {
 std::optional<Steps> steps_at(const ProgramTask& task,
                               const std::shared_ptr<const toy::Program>& program,
                               const Size& size) {
-  auto bound = bind_submission(task, program, size);
-  if (!bound) return std::nullopt;
-  auto unrolled = toy::unroll(*bound, static_cast<std::uint64_t>(task.limits.max_steps));
+  auto all = bind_machines(task, program, size);
+  if (!all) return std::nullopt;
+  auto unrolled = unroll(*all, static_cast<std::uint64_t>(task.limits.max_steps));
   if (!unrolled) return std::nullopt;
-  return Steps{std::move(*bound), std::move(*unrolled)};
+  return Steps{std::move(all->bound), std::move(*unrolled)};
 }
 
 /// The checked outputs of a run, in the order of `check`.

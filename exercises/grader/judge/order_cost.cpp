@@ -110,6 +110,10 @@ OrderAnalysis analyse_order(const ProgramTask& task, const Attempt& attempt) {
     analysis.unknown = "only programs on scalars are analysed";
     return analysis;
   }
+  if (attempt.machines) {
+    analysis.unknown = "only programs of one machine are analysed";
+    return analysis;
+  }
   if (attempt.unrolled->steps.size() > kMostOrderedSteps) {
     analysis.unknown =
         "the program takes more than " + std::to_string(kMostOrderedSteps) + " steps";

@@ -37,9 +37,10 @@ bool is_plain(const toy::NormalForm& form) {
 }
 
 std::unique_ptr<SolutionAt> solution_at(const ProgramTask& task, const Size& size) {
-  auto bound = bind_submission(task, task.solution, size);
-  if (!bound || bound->tiled) return nullptr;
-  auto unrolled = toy::unroll(*bound, kMostFormulaSteps);
+  auto all = bind_machines(task, task.solution, size);
+  if (!all || all->bound.tiled) return nullptr;
+  auto unrolled = unroll(*all, kMostFormulaSteps);
+  toy::BoundProgram* const bound = &all->bound;
   if (!unrolled) return nullptr;
   auto run = toy::run_normal(*bound, *unrolled);
   if (!run) return nullptr;

@@ -49,9 +49,9 @@ class Tester {
 
  private:
   std::vector<Edit> edits() const {
-    const auto bound = bind_submission(task_, task_.solution, task_.sizes.front());
-    if (!bound) return {};
-    return enumerate_edits(*task_.solution, edit_options(task_, bound->num_registers));
+    const auto all = bind_machines(task_, task_.solution, task_.sizes.front());
+    if (!all) return {};
+    return enumerate_edits(*task_.solution, edit_options(task_, all->one().num_registers));
   }
 
   void work() {

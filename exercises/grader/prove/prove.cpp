@@ -297,6 +297,9 @@ std::string interval(const ProvenSize& size) {
 }  // namespace
 
 Proven prove(std::shared_ptr<const Exercise> exercise, const ProveOptions& options) {
+  if (!exercise->program.machines.empty()) {
+    throw std::runtime_error("nothing is proved about programs for several machines");
+  }
   if (exercise->kind != Kind::kProgram) {
     throw std::runtime_error(exercise->id + " asks questions: it has no program to prove");
   }

@@ -6,6 +6,7 @@
 #include "text/visible.hpp"
 #include "toymachine/language/assembler.hpp"
 #include "toymachine/language/expression.hpp"
+#include "toymachine/links/unroll_machines.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 bool has_instruction(const ProgramTask& task, std::size_t row) {
   const auto& extra = task.extra_instructions;
   return toy::instruction_set()[row].in(task.level) ||
+         (!task.machines.empty() && toy::instruction_set()[row].is_link()) ||
          std::find(extra.begin(), extra.end(), row) != extra.end();
 }
 
@@ -33,6 +35,7 @@ class Fit {
   Fit(const ProgramTask& task, const toy::Program& program) : task_(task), program_(program) {}
 
   std::vector<toy::Diagnostic> run() {
+    check_machines();
     check_params();
     check_arrays();
     check_instructions(program_.body);
@@ -46,8 +49,28 @@ class Fit {
                             std::move(expected), std::move(suggestion)});
   }
 
+  void check_machines() {
+    const auto& wanted = task_.interface->machines;
+    const auto& mine = program_.machines;
+    if (mine && !wanted) {
+      say(mine->span, "this exercise has one machine", "a program without .machines");
+    } else if (wanted && !mine) {
+      say({1, 1, 1}, "the program has one machine", machines_line());
+    } else if (wanted &&
+               (program_.params[mine->rank].name != task_.interface->params[wanted->rank].name ||
+                program_.params[mine->ranks].name != task_.interface->params[wanted->ranks].name)) {
+      say(mine->span, "the machines have other names in the exercise", machines_line());
+    }
+  }
+  std::string machines_line() const {
+    const std::size_t of = task_.machines.rfind(' ');
+    return task_.machines + " = " +
+           std::to_string(task_.sizes.front().at(task_.machines.substr(of + 1)));
+  }
+
   void check_params() {
     for (const auto& [name, value] : task_.sizes.front()) {
+      if (task_.machines.ends_with(" of " + name)) continue;  // check_machines has said it
       const auto has = [&, &wanted = name](const toy::ParamDeclaration& param) {
         return param.name == wanted;
       };
@@ -180,22 +203,14 @@ std::shared_ptr<const toy::Program> read_submission(const ProgramTask& task,
   return program;
 }
 
-toy::Result<toy::BoundProgram> bind_submission(const ProgramTask& task,
-                                               const std::shared_ptr<const toy::Program>& program,
-                                               const Size& size) {
-  toy::Binding binding;
-  binding.params = size;
-  binding.limits = task.limits;
-  binding.operand_rule = task.operands;
-  toy::Binding plain;
-  plain.params = size;
-  const auto interface = toy::bind(task.interface, plain);
-  if (!interface) return interface.diagnostics;
-  if (!task.registers.empty()) binding.registers = interface->num_registers;
-  auto bound = toy::bind(program, binding);
-  if (!bound) return bound;
-  for (const toy::BoundArray& wanted : interface->arrays) {
-    for (const toy::BoundArray& mine : bound->arrays) {
+namespace {
+
+/// The error if an array has another shape than in the exercise.
+std::optional<toy::Diagnostic> shape_error(const ProgramTask& task, const Size& size,
+                                           const toy::BoundProgram& interface,
+                                           const toy::BoundProgram& bound) {
+  for (const toy::BoundArray& wanted : interface.arrays) {
+    for (const toy::BoundArray& mine : bound.arrays) {
       if (mine.name != wanted.name) continue;
       const bool same_tile = task.free_tiles || mine.tile == wanted.tile;
       if (mine.extents == wanted.extents && same_tile) continue;
@@ -208,7 +223,55 @@ toy::Result<toy::BoundProgram> bind_submission(const ProgramTask& task,
           {}};
     }
   }
-  return bound;
+  return std::nullopt;
+}
+
+}  // namespace
+
+toy::Result<BoundSubmission> bind_machines(const ProgramTask& task,
+                                           const std::shared_ptr<const toy::Program>& program,
+                                           const Size& size) {
+  toy::CapacityBinding binding;
+  binding.params = size;
+  binding.limits = task.limits;
+  binding.operand_rule = task.operands;
+  toy::CapacityBinding plain;
+  plain.params = size;
+  const auto interface = toy::bind_machines(task.interface, plain);
+  if (!interface) return interface.diagnostics;
+  if (!task.registers.empty()) binding.registers = interface->first().num_registers;
+  BoundSubmission result;
+  if (program->machines) {
+    auto machines = toy::bind_machines(program, binding);
+    if (!machines) return std::move(machines.diagnostics);
+    result.bound = machines->joined;
+    result.machines = std::move(*machines);
+  } else {
+    auto bound = toy::bind(program, static_cast<const toy::Binding&>(binding));
+    if (!bound) return std::move(bound.diagnostics);
+    result.bound = std::move(*bound);
+  }
+  if (auto error = shape_error(task, size, interface->first(), result.one())) {
+    return std::move(*error);
+  }
+  return result;
+}
+
+toy::Result<toy::UnrolledProgram> unroll(const BoundSubmission& submission,
+                                         std::uint64_t max_steps) {
+  return submission.machines ? toy::unroll_machines(*submission.machines, max_steps)
+                             : toy::unroll(submission.bound, max_steps);
+}
+
+toy::Result<toy::BoundProgram> bind_submission(const ProgramTask& task,
+                                               const std::shared_ptr<const toy::Program>& program,
+                                               const Size& size) {
+  auto all = bind_machines(task, program, size);
+  if (!all) return std::move(all.diagnostics);
+  if (!all->machines) return std::move(all->bound);
+  return toy::Diagnostic{toy::Severity::kError,   toy::Fault::kRequest,
+                         program->machines->span, "the program runs on several machines",
+                         "a program for one",     {}};
 }
 
 }  // namespace flashlab::exercises

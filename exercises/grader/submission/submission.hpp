@@ -1,6 +1,7 @@
 // Assembles a submitted program and compares it with the exercise's declarations.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,8 +11,10 @@
 #include "exercises/grader/exercise/exercise.hpp"
 #include "exercises/grader/exercise/verdict.hpp"
 #include "toymachine/bind/bound_program.hpp"
+#include "toymachine/execute/unrolled.hpp"
 #include "toymachine/language/program.hpp"
 #include "toymachine/language/source.hpp"
+#include "toymachine/links/machines.hpp"
 
 namespace flashlab::exercises {
 
@@ -29,7 +32,27 @@ struct Refusal {
 std::shared_ptr<const toy::Program> read_submission(const ProgramTask& task,
                                                     const toy::SourceText& text, Refusal& refusal);
 
-/// Binds a submission at one size on the exercise's machine.
+/// A submission at one size.
+struct BoundSubmission {
+  /// Of several machines: Machines::joined, whose arrays are those of all of them. Its instructions are for
+  /// their places in the text only.
+  toy::BoundProgram bound;
+  std::optional<toy::Machines> machines;  // nothing: one machine
+
+  /// The program of one machine.
+  const toy::BoundProgram& one() const { return machines ? machines->first() : bound; }
+};
+
+/// Binds a submission at one size on the exercise's machine or machines.
+toy::Result<BoundSubmission> bind_machines(const ProgramTask& task,
+                                           const std::shared_ptr<const toy::Program>& program,
+                                           const Size& size);
+
+/// Unrolls the program, of several machines in one order (toy::unroll_machines).
+toy::Result<toy::UnrolledProgram> unroll(const BoundSubmission& submission,
+                                         std::uint64_t max_steps);
+
+/// The same for one machine. Several machines are an error.
 toy::Result<toy::BoundProgram> bind_submission(const ProgramTask& task,
                                                const std::shared_ptr<const toy::Program>& program,
                                                const Size& size);

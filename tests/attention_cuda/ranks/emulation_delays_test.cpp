@@ -43,6 +43,7 @@ class WatchedCommunicator : public cuda::Communicator {
   void wait(int exchange, cuda::Stream stream) override { inner_->wait(exchange, stream); }
   void finish(cuda::Stream stream) override { inner_->finish(stream); }
   std::vector<std::string> gather(const std::string& own) override { return inner_->gather(own); }
+  const int* stop_flag() override { return inner_->stop_flag(); }
   void abort(const std::string& reason) noexcept override { inner_->abort(reason); }
 
  private:

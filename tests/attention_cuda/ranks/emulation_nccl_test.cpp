@@ -1,4 +1,5 @@
 // Ranks that are connected by NCCL, over a library that has its functions (fake_nccl).
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <string>
@@ -73,6 +74,18 @@ TEST_CASE("a rank that is not there is named by the rank that waits for it on NC
   });
   CHECK(text_of(errors[0]) == "rank 1: rank 0 waited 200 ms for it in ncclGroupEnd");
   CHECK(text_of(errors[1]).empty());
+}
+
+TEST_CASE("a rank on NCCL whose communicator is aborted stops its own kernels", "[ranks]") {
+  std::array<int, 4> flags = {};  // before and after, by rank
+  const auto errors = run_ranks(2, nccl_ranks(2, 5s), [&](cuda::Communicator& communicator) {
+    const auto own = static_cast<std::size_t>(2 * communicator.rank());
+    const int* const flag = communicator.stop_flag();
+    flags[own] = *flag;
+    if (communicator.rank() == 1) communicator.abort("it has failed");
+    flags[own + 1] = *flag;
+  });
+  CHECK(flags == std::array<int, 4>{0, 0, 0, 1});
 }
 
 TEST_CASE("a group on NCCL that is not complete ends by its timeout", "[ranks]") {

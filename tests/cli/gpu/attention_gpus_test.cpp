@@ -1,8 +1,10 @@
 // `flashlab attention --gpus`, on emulated GPUs.
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/cli/command.hpp"
+#include "tests/cli/editors/pseudo_terminal.hpp"
 
 namespace flashlab::test {
 namespace {
@@ -52,12 +54,66 @@ TEST_CASE("a measurement over several GPUs names them and what they ran") {
   CHECK_THAT(on_three_gpus("--gpus 2 --mask causal").out, contains("GPUs (emulated GPU), zigzag"));
 }
 
+TEST_CASE(
+    "the memory of all variants is stated before the first one runs, and refused if it is "
+    "missing") {
+  const std::string err =
+      on_three_gpus("--gpus 2 -v ring,bwd-ring --mask causal --bench --repeat 1").err;
+  // 20 tokens each: Q and O of 2 heads, K and V of one, of 8 floats, and lse of 2 heads.
+  CHECK_THAT(err, contains("ring of flash2: ") && contains("3.9 KiB of tensors") &&
+                      contains("\nbwd-ring of bwd-onepass: ") && contains("7.7 KiB of tensors"));
+  CHECK(err.find("ring of flash2: ", err.find("bwd-ring")) == std::string::npos);  // said once
+  // 2^24 tokens each. Q, O, K and V of 2 heads on 1: (2 * 2 + 2) * 64 * 4 bytes each, and lse.
+  const Outcome refused = Workplace().shell(
+      "FLASHLAB_EMULATED_GPUS=2 FLASHLAB_CUDA_LIBRARY='" FLASHLAB_EMULATED_LIBRARY
+      "' flashlab attention --device cuda -H 2 --kv-heads 1 -N 33554432 -d 64 --gpus 2 --bench");
+  CHECK(refused.code == 3);
+  CHECK_THAT(refused.err, contains("24.1 GiB of tensors") &&
+                              contains("flashlab: error: ring of flash2 needs ") &&
+                              contains("GiB on the GPU of rank 0, where 8.00 GiB are free: "
+                                       "expected fewer tokens, or more GPUs"));
+  CHECK(refused.out.empty());
+}
+
+TEST_CASE(
+    "on a terminal, a measurement over several GPUs says which run it is in and for how long") {
+  setenv("FLASHLAB_EMULATED_GPUS", "2", 1);
+  setenv("FLASHLAB_CUDA_LIBRARY", FLASHLAB_EMULATED_LIBRARY, 1);
+  PseudoTerminal terminal(24, 120,
+                          {"attention", "--device", "cuda", "--gpus", "2", "-v", "ring", "-N", "64",
+                           "-d", "8", "--bench", "--repeat", "20000"});
+  unsetenv("FLASHLAB_EMULATED_GPUS");
+  unsetenv("FLASHLAB_CUDA_LIBRARY");
+  if (!terminal.is_possible()) FLASHLAB_SKIP("there are no pseudo-terminals");
+  const std::string shown = terminal.output_with(" of 20001 runs, 1 s", 1);
+  const auto memory = shown.find(" on each GPU, "), run = shown.find(" of 20001 runs, 1 s");
+  REQUIRE(run != std::string::npos);
+  CHECK(memory < run);
+  terminal.interrupt();
+}
+
+TEST_CASE("kernels that watch for failures of other GPUs give the same bits") {
+  const std::string flags = "--gpus 2 -v all --mask causal --dtype bf16 --deterministic --json";
+  const auto usual = json_of(on_three_gpus(flags)),
+             watching = json_of(on_three_gpus(flags + " --stop-kernels"));
+  for (std::size_t k = 0; k < 4; ++k)
+    CHECK(watching["runs"][k]["outputs"] == usual["runs"][k]["outputs"]);
+}
+
+TEST_CASE("dQ that kernels sum themselves is verified, without a mask only") {
+  const std::string flags = "--gpus 2 -v all --dtype bf16 --keep-dq --verify --json";
+  CHECK(json_of(on_three_gpus(flags))["verification"]["agrees"] == true);
+  check_refused(flags + " --mask causal", "keeps_dQ");
+}
+
 TEST_CASE("what several GPUs cannot do is refused with what was expected") {
   check_refused("--gpus 4", "gpus: 4");
   check_refused("--gpus 2 -v flash2", "variant: flash2");
   check_refused("--gpus 2 -v ring,,bwd-ring", "variant: ");
   check_refused("-v ring", "--gpus N");
   check_refused("--sharding zigzag", "--gpus N");
+  check_refused("--stop-kernels", "--gpus N");
+  check_refused("--keep-dq", "--gpus N");
   check_refused("--gpus 2 --by-kernel", "--by-kernel is for one GPU");
   check_refused("--gpus 2 --products fp16x3", "state");
   check_refused("--gpus 2 --mask causal-bottom-right --key-lengths 7", "key_lengths");

@@ -81,9 +81,9 @@ void check_all_processes_failed(const std::vector<Outcome>& outcomes, int code,
   }
 }
 
-/// Rank 0 says its memory when all have agreed.
+/// Rank 0 says its memory when all have agreed, and soon after that they run.
 const std::string kUntilTheyMeasure =
-    "for k in {1..300}; do grep -q 'on each GPU' err.0 && break; sleep 0.05; done";
+    "for k in {1..300}; do grep -q 'on each GPU' err.0 && break; sleep 0.05; done; sleep 0.3";
 const std::string kLongRun = "-N 40 --bench --repeat 100000 --rank-timeout 2";
 
 }  // namespace
@@ -130,9 +130,10 @@ TEST_CASE("a process that ignores the others runs alone") {
 }
 
 TEST_CASE("if a process is killed, the others end with its number") {
-  const auto at_work = [](int killed) {
+  // With a flag that stops kernels, too.
+  const auto at_work = [](int killed, const std::string& flags = {}) {
     return Launch(3)
-        .start_all(kLongRun)
+        .start_all(kLongRun + flags)
         .then(kUntilTheyMeasure)
         .then("kill -9 $p" + std::to_string(killed))
         .run();
@@ -140,6 +141,9 @@ TEST_CASE("if a process is killed, the others end with its number") {
   auto outcomes = at_work(2);
   outcomes.pop_back();
   check_all_processes_failed(outcomes, 1, "rank 2: its process has ended");
+  outcomes = at_work(1, " --stop-kernels --dtype bf16");
+  outcomes.erase(outcomes.begin() + 1);
+  check_all_processes_failed(outcomes, 1, "rank 1: its process has ended");
   outcomes = at_work(0);  // through which the others speak
   outcomes.erase(outcomes.begin());
   check_all_processes_failed(outcomes, 1, "rank 0: its process has ended");

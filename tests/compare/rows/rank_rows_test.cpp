@@ -69,10 +69,47 @@ TEST_CASE("sums of gradients cost the bytes that they move") {
   const RankRow one =
       rank_row_of("bwd-ring", long_problem(Mask::kNone, Sharding::kContiguous, 1), {});
   const double elements = 3.0 * 16 * 65536 * 128;
-  const double bytes = elements * (2 + 4 + 4) + elements * (4 + 2) + elements * 2 / 3 * 4;
+  // All three are added and stored, and all three sums begin with 0.
+  const double bytes = elements * (2 + 4 + 4) + elements * (4 + 2) + elements * 4;
   const double per_s = machine_model(*find_gpu("h200")).dram_copy->per_s;
   CHECK(one.times.total_ms - one.one_gpu_ms == Approx(1e3 * bytes / per_s));
   CHECK(one.times.link_ms == 0);
+}
+
+TEST_CASE("each pass over sums is a launch") {
+  MachineModel machine = machine_model(*find_gpu("h200"));
+  const ShardedProblem problem = long_problem(Mask::kNone, Sharding::kContiguous, 1);
+  const auto besides_ms = [&](double launch_s) {
+    machine.launch_s = launch_s;
+    const RankRow row = predict_ranks("bwd-ring", problem, machine, machine, {});
+    return row.times.total_ms - row.one_gpu_ms;
+  };
+  // Three sums are cleared, added to and stored.
+  CHECK(besides_ms(1e-3) - besides_ms(0) == Approx(9));
+}
+
+TEST_CASE("a committed measurement is found by GPU, pass, mask, length and number of GPUs") {
+  const auto ms = [](const std::string& variant, const ShardedProblem& problem,
+                     const std::string& gpu) { return committed_ms(variant, problem, gpu); };
+  const ShardedProblem full = long_problem(Mask::kNone, Sharding::kContiguous, 4),
+                       causal = long_problem(Mask::kCausalTopLeft, Sharding::kZigzag, 4),
+                       alone = long_problem(Mask::kNone, Sharding::kContiguous, 1);
+  // Typed from docs/results/attention_cuda_ranks_four.json.
+  CHECK(ms("ring", full, "h200") == 13.227);
+  CHECK(ms("bwd-ring", full, "h200") == 40.920);
+  CHECK(ms("bwd-gather-kv", causal, "h200") == 20.515);
+  CHECK(ms("ring", alone, "h200") == 49.857);
+  CHECK(ms("ring", alone, "h100") == 47.340);
+  CHECK_FALSE(ms("ring", full, "h100"));  // two GPUs
+  ShardedProblem other = full;
+  other.whole.num_heads = other.whole.num_kv_heads = 8;
+  CHECK_FALSE(ms("ring", other, "h200"));
+  other = full;
+  other.whole.seqlen_q = other.whole.seqlen_k = 16384;
+  CHECK_FALSE(ms("ring", other, "h200"));
+  other = full;
+  other.whole.window_left = 5;
+  CHECK_FALSE(ms("ring", other, "h200"));
 }
 
 TEST_CASE("a mask that moves is refused in predictions") {
