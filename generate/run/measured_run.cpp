@@ -8,6 +8,7 @@
 #include "generate/plan/element_types.hpp"
 #include "generate/run/compiled_job.hpp"
 #include "generate/run/drawn_inputs.hpp"
+#include "generate/run/tensor_map.hpp"
 
 namespace flashlab::generate {
 namespace {
@@ -101,9 +102,14 @@ class PreparedJob {
     const JobLaunch& launch = job_.launches[index];
     std::vector<unsigned long long> parameters;
     for (const std::size_t array : launch.arrays) parameters.push_back(memory_[array].address());
+    std::vector<TensorMap> maps;
+    for (const BoxedArray& boxed : launch.boxed) {
+      maps.push_back(tensor_map(driver_, job_.arrays[boxed.array], job_.problems,
+                                memory_[boxed.array].address(), boxed.rows));
+    }
     module_of(launch).launch(functions_[index],
                              {launch.blocks, job_.problems, launch.threads, launch.shared_bytes},
-                             std::move(parameters));
+                             std::move(parameters), std::move(maps));
   }
 
   std::vector<std::int64_t> nan_elements() const {

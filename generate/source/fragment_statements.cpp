@@ -54,7 +54,15 @@ void FragmentStatements::order_of_dram(std::size_t at) {
       (toy::is_memory_write(operand.kind) ? stores : loads) = true;
     }
   }
-  if (loads && stores) line("__syncthreads();");
+  if (loads && stores) line(barrier());
+}
+
+void FragmentStatements::copy_box(std::size_t at) {
+  toy::BoundOperand operand = instruction(at).operands[cell_operand(at)];
+  operand.axes = plan_.steps[at].axes[cell_operand(at)];
+  const std::string text = cell_text(program_, operand, kernel_.names());
+  line("load(" + names_.value(value_at(at, written_operand(instruction(at)))) + ", " +
+       kernel_.names().array(operand.array) + "_boxes" + text.substr(text.find(".tile(")) + ");");
 }
 
 void FragmentStatements::copy(std::size_t v, const std::string& to) {
@@ -106,6 +114,10 @@ void FragmentStatements::statement(std::size_t at) {
 
 void FragmentStatements::load(std::size_t at) {
   const std::size_t v = value_at(at, written_operand(instruction(at)));
+  if (place(v).ring) {
+    line("wait_for(" + names_.value(v) + ");");
+    return;
+  }
   if (place(v).prefetched_in) {
     line("// has come: the loop begins with the copy for its next iteration");
     return;
@@ -169,7 +181,8 @@ void FragmentStatements::product(std::size_t at) {
   // (A B)^T = B^T A^T
   const std::string left = factor(at, is_turned ? 1 : 0, is_turned, true);
   const std::string right = factor(at, is_turned ? 0 : 1, is_turned, false);
-  line(std::string(adds ? "add_product<" : "set_product<") +
+  line(std::string(adds ? "add_" : "set_") +
+       (plan_.has_warpgroups ? "warpgroup_product<" : "product<") +
        (plan_.factors == toy::ElementType::kBf16 ? "Bf16" : "Fp16") + ">(" + names_.value(target) +
        ", " + left + ", " + right + ");");
 }
@@ -325,6 +338,8 @@ void FragmentStatements::scale(std::size_t at, std::size_t target) {
   line("scale<" + threads() + ">(" + names_.value(target) + ", " +
        names_.value(value_at(at, number)) + ".value);");
   access_.written(target);
+  // Here and not before the first read: that may be in a loop, where each iteration would wait.
+  if (plan_.has_warpgroups) line(access_.before_read(target));
 }
 
 }  // namespace flashlab::generate

@@ -21,17 +21,18 @@ class FragmentStatements {
   FragmentStatements(const toy::BoundProgram& program, const Launch& launch, KernelText& kernel,
                      const FragmentNames& names)
       : program_(program),
-        launch_(launch),
         plan_(*launch.fragments),
         kernel_(kernel),
         names_(names),
-        access_(plan_) {}
+        access_(plan_, barrier()) {}
 
   /// Writes the statements of an instruction.
   void statement(std::size_t at);
   /// Begins to copy a loaded value's tile to this place, from the cell of its load with the loops'
   /// values here.
   void copy(std::size_t v, const std::string& to);
+  /// At level 2: begins to load a tile, in the thread that copies.
+  void copy_box(std::size_t at);
   SharedAccess& access() { return access_; }
   /// Another iteration may have written other copies of fragments.
   void forget_copies() { has_copy_.clear(); }
@@ -47,7 +48,12 @@ class FragmentStatements {
     return static_cast<std::size_t>(plan_.values.operands[at][operand]);
   }
   const ValuePlace& place(std::size_t v) const { return plan_.places[v]; }
-  std::string threads() const { return std::to_string(launch_.threads); }
+  /// Those that compute.
+  std::string threads() const { return std::to_string(32 * plan_.warps); }
+  /// Where they meet.
+  std::string barrier() const {
+    return plan_.has_warpgroups ? "meet<" + threads() + ">();" : "__syncthreads();";
+  }
   std::size_t cell_operand(std::size_t at) const;
   std::string cell(std::size_t at) const;
   const toy::BoundArray& array(std::size_t at) const;
@@ -79,7 +85,6 @@ class FragmentStatements {
   void scale(std::size_t at, std::size_t target);
 
   const toy::BoundProgram& program_;
-  const Launch& launch_;
   const FragmentPlan& plan_;
   KernelText& kernel_;
   const FragmentNames& names_;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "generate/plan/element_types.hpp"
+#include "generate/plan/fragment_plan.hpp"
 #include "tests/generate/cases/strict_float.hpp"
 #include "tests/toymachine/execute/random_tiles.hpp"
 #include "toymachine/count/counters.hpp"
@@ -44,6 +45,15 @@ const std::vector<Parameters>& fragment_choices() {
       {{"n", 5}, {"nk", 7}, {"d", 3}, {"B", 2}, {"Bk", 3}, {"Bd", 2}, {"m", 3}, {"k", 4}},
       {{"n", 40}, {"nk", 72}, {"d", 20}, {"B", 16}, {"Bk", 32}, {"Bd", 16}, {"w", 21}},
       {{"n", 64}, {"nk", 32}, {"d", 16}, {"B", 32}, {"Bk", 16}, {"Bd", 16}, {"w", 40}}};
+  return kChoices;
+}
+
+/// The same for warpgroups, which hold 64 rows: tiles of one panel and of several, and rests.
+const std::vector<Parameters>& warpgroup_choices() {
+  static const std::vector<Parameters> kChoices = {
+      {{"n", 100}, {"nk", 72}, {"d", 24}, {"B", 64}, {"Bk", 32}, {"w", 21}, {"m", 40}, {"k", 40}},
+      {{"n", 130}, {"nk", 96}, {"d", 80}, {"B", 128}, {"Bk", 80}, {"w", 40}},
+      {{"n", 64}, {"nk", 130}, {"d", 128}, {"B", 64}, {"Bk", 64}, {"Bd", 64}, {"w", 90}}};
   return kChoices;
 }
 
@@ -222,23 +232,39 @@ bool execute(const toy::BoundProgram& program, ReferenceRun& run) {
 
 constexpr const char* kFolders[] = {"toymachine/programs", "exercises"};
 
+/// Whether some launch is in fragments, and of warpgroups if the case is.
 bool has_fragments(const GenerateCase& one) {
   const auto plan = generate::plan(*one.bound, one.target());
-  return plan &&
-         std::any_of(plan->launches.begin(), plan->launches.end(),
-                     [](const generate::Launch& launch) { return launch.fragments != nullptr; });
+  return plan && std::any_of(plan->launches.begin(), plan->launches.end(),
+                             [&](const generate::Launch& launch) {
+                               return launch.fragments != nullptr &&
+                                      launch.fragments->has_warpgroups >= one.has_warpgroups;
+                             });
+}
+
+/// All bundled programs and solutions in 16 bits.
+std::vector<GenerateCase> narrow_cases(const std::vector<Parameters>& choices) {
+  std::vector<GenerateCase> cases;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const auto factors = i % 2 == 0 ? toy::ElementType::kBf16 : toy::ElementType::kFp16;
+    for (const char* const folder : kFolders) {
+      add_folder(fs::path(FLASHLAB_SOURCE_DIR) / folder, {choices[i]}, cases, factors);
+    }
+  }
+  return cases;
 }
 
 }  // namespace
 
 std::vector<GenerateCase> fragment_cases() {
-  std::vector<GenerateCase> cases;
-  for (std::size_t i = 0; i < fragment_choices().size(); ++i) {
-    const auto factors = i % 2 == 0 ? toy::ElementType::kBf16 : toy::ElementType::kFp16;
-    for (const char* const folder : kFolders) {
-      add_folder(fs::path(FLASHLAB_SOURCE_DIR) / folder, {fragment_choices()[i]}, cases, factors);
-    }
-  }
+  std::vector<GenerateCase> cases = narrow_cases(fragment_choices());
+  std::erase_if(cases, [](const GenerateCase& one) { return !has_fragments(one); });
+  return cases;
+}
+
+std::vector<GenerateCase> warpgroup_cases() {
+  std::vector<GenerateCase> cases = narrow_cases(warpgroup_choices());
+  for (GenerateCase& one : cases) one.has_warpgroups = true;
   std::erase_if(cases, [](const GenerateCase& one) { return !has_fragments(one); });
   return cases;
 }
@@ -270,7 +296,10 @@ std::vector<GenerateCase> generate_cases() {
 }
 
 std::string identifier_of(const GenerateCase& one) {
-  std::string name = (one.factors ? "fragments_" : "case_") + one.program + "_" + one.setting;
+  std::string name = (one.has_warpgroups ? "warpgroups_"
+                      : one.factors      ? "fragments_"
+                                         : "case_") +
+                     one.program + "_" + one.setting;
   std::erase(name, '=');
   std::replace(name.begin(), name.end(), ' ', '_');
   return name;

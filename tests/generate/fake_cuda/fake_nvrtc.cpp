@@ -63,6 +63,10 @@ bool build(FakeProgram& program) {
   if (fs::exists(library)) return true;
   std::ofstream(source) << "#include <cuda_runtime.h>\n#include <utility>\n"
                         << "#include \"attention_cuda/emulation/tensor_core.hpp\"\n"
+                        << "#include \"attention_cuda/ptx/bulk_copy.cuh\"\n"
+                        << "#include \"attention_cuda/ptx/mbarrier.cuh\"\n"
+                        << "#include \"attention_cuda/ptx/warpgroup.cuh\"\n"
+                        << "#include \"attention_cuda/ptx/wgmma.cuh\"\n"
                         << program.source << launches_of(program.source);
   const std::string command =
       FLASHLAB_COMPILER
