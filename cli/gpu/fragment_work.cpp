@@ -24,7 +24,8 @@ class WorkOfLoop {
         is_wide ? cuda::ProductInstruction::kWgmma : cuda::ProductInstruction::kMma;
     work_.block.num_warps = plan_.warps;
     work_.block.blocks_per_sm = static_cast<int>(std::max<std::int64_t>(
-        1, is_wide ? 1 : kRegistersOfSm / (32 * plan_.warps * (kMostNumbersOfThread + 1))));
+        1, is_wide ? (plan_.warps == 4 ? 2 : 1)
+                   : kRegistersOfSm / (32 * plan_.warps * (kMostNumbersOfThread + 1))));
     work_.block.drains = 0;
     for (std::size_t at = 0; at < plan_.steps.size(); ++at) {
       const generate::Step& step = plan_.steps[at];

@@ -25,11 +25,15 @@ TILES = {  # by level, then by program and head dimension: B, Bk
         ("bwd_twopass", 64): [(128, 64)], ("bwd_twopass", 128): [(64, 64)]},
     2: {("flash2", 64): [(128, 128), (192, 128)], ("flash2", 128): [(128, 128), (192, 64)],
         ("flash2_causal", 64): [(128, 128), (192, 128)],
-        ("flash2_causal", 128): [(128, 128), (128, 64)]},
+        ("flash2_causal", 128): [(128, 128), (128, 64)],
+        ("bwd_onepass", 64): [(128, 128), (64, 64)], ("bwd_onepass", 128): [(64, 64)],
+        ("bwd_twopass", 64): [(128, 128), (64, 128)],
+        ("bwd_twopass", 128): [(64, 128), (64, 64)]},
 }
 KERNELS = {1: {"flash2": "flash2_mma_sm80", "bwd_onepass": "bwd_onepass_mma_sm80",
                "bwd_twopass": "bwd_twopass_mma_sm80"},
-           2: {"flash2": "flash2_wgmma_sm90"}}
+           2: {"flash2": "flash2_wgmma_sm90", "bwd_onepass": "bwd_onepass_wgmma_sm90",
+               "bwd_twopass": "bwd_twopass_wgmma_sm90"}}
 
 
 def generated_command(level, program, n, head_dim, tiles):

@@ -46,7 +46,7 @@ struct ValuePlace {
   std::optional<SharedPlace> shared;
   /// The loop whose every iteration loads the value of the next one.
   std::optional<std::size_t> prefetched_in;
-  std::optional<LoadRing> ring;  // level 2, of kSharedTile
+  std::optional<LoadRing> ring;  // level 2, of kSharedTile and kSharedColumn
 };
 
 struct FragmentPlan {

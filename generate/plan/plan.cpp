@@ -154,6 +154,7 @@ bool place_fragments(const toy::BoundProgram& program, const Target& target, Lau
     auto wide = warpgroup_plan(program, *fragments, target.shared_bytes, why_not);
     if (wide) {
       launch.threads = threads_of_warpgroups(*wide);
+      launch.blocks_at_once = blocks_at_once(*wide);
       launch.boxed = boxed_arrays(program, *wide);
       fragments = std::move(wide);
     } else {

@@ -50,10 +50,12 @@ struct RepeatedLoad {
   std::int64_t bytes = 0;  // in one block
 };
 
-/// An array whose tiles come by bulk copies of boxes: 64 columns and this many rows.
+/// An array whose tiles come by bulk copies of boxes: 64 columns and this many rows of 16-bit numbers, or
+/// rows of a single column of floats.
 struct BoxedArray {
   std::size_t array = 0;  // into BoundProgram::arrays
   std::int64_t rows = 0;
+  bool is_column = false;
 };
 
 struct FragmentPlan;  // generate/plan/fragment_plan.hpp
@@ -69,7 +71,8 @@ struct Launch {
   std::optional<Reason> one_block;  // why there is no grid
   std::vector<RepeatedLoad> repeated;
 
-  int threads = 32;  // per block
+  int threads = 32;        // per block
+  int blocks_at_once = 0;  // that a multiprocessor must have registers for; 0: the compiler decides
   std::vector<RegisterPlace> registers;
   std::int64_t scratch_offset = 0, scratch_elements = 0;  // for results that overwrite an operand
   std::int64_t shared_elements = 0;

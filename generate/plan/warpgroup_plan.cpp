@@ -18,8 +18,9 @@ constexpr std::int64_t kOtherRegisters = 24;  // addresses, and factors in 16 bi
 constexpr std::int64_t kTerms = 16;           // of a sum, that one wgmma adds
 constexpr std::int64_t kMostColumnsOfWgmma = 256, kMostBoxRows = 256;
 constexpr std::int64_t kPanelColumns = 64, kPanelRowBytes = 128, kPanelAlignment = 1024;
-constexpr std::int64_t kBarrierBytes = 8, kElementsOf16Bytes = 8;
+constexpr std::int64_t kBarrierBytes = 8, kElementsOf16Bytes = 8, kFloatsOf16Bytes = 4;
 constexpr int kMostStages = 3;
+constexpr std::int64_t kReservedBytes = 1024;  // of shared memory, by the hardware, for each block
 
 class WarpgroupSearch {
  public:
@@ -110,10 +111,7 @@ class WarpgroupSearch {
   void find_ring(std::size_t v) {
     ValuePlace& place = plan_.places[v];
     place.prefetched_in.reset();
-    if (place.where == Where::kSharedColumn) {
-      give_up(first_written(v), "loads a column: bulk copies bring tiles");
-    }
-    if (place.where != Where::kSharedTile) return;
+    if (place.where != Where::kSharedTile && place.where != Where::kSharedColumn) return;
     std::optional<std::size_t> load;
     for (const std::size_t d : values_.values[v].definitions) {
       const std::size_t step = values_.definitions[d].step;
@@ -156,11 +154,16 @@ class WarpgroupSearch {
     const std::size_t rank = array.extents.size();
     const std::int64_t extent_rows = array.extents[rank - 2], extent_cols = array.extents[rank - 1];
     const std::int64_t rows = array.tile[rank - 2], cols = array.tile[rank - 1];
-    if (extent_cols % kElementsOf16Bytes != 0) {
+    const bool is_column = plan_.places[v].where == Where::kSharedColumn;
+    if (is_column && extent_rows % kFloatsOf16Bytes != 0) {
+      give_up(load, "loads from columns of " + std::to_string(4 * extent_rows) +
+                        " bytes: TMA takes multiples of 16");
+    }
+    if (!is_column && extent_cols % kElementsOf16Bytes != 0) {
       give_up(load, "loads from rows of " + std::to_string(2 * extent_cols) +
                         " bytes: TMA takes multiples of 16");
     }
-    if (cols % kPanelColumns != 0 && cols < extent_cols) {
+    if (!is_column && cols % kPanelColumns != 0 && cols < extent_cols) {
       give_up(load, "loads tiles of " + std::to_string(cols) +
                         " columns: TMA brings multiples of 64, or all columns");
     }
@@ -193,7 +196,8 @@ class WarpgroupSearch {
 };
 
 std::int64_t panel_bytes(const ValuePlace& place) {
-  if (place.where == Where::kRowValues) return rounded_up(4 * place.rows, kPanelAlignment);
+  if (place.where == Where::kRowValues || place.where == Where::kSharedColumn)
+    return rounded_up(4 * place.rows, kPanelAlignment);
   return rounded_up(place.rows, kElementsOf16Bytes) * kPanelRowBytes *
          (rounded_up(place.cols, kPanelColumns) / kPanelColumns);
 }
@@ -222,13 +226,14 @@ int threads_of_warpgroups(const FragmentPlan& plan) {
   return kThreadsOfWarpgroup * (plan.warps / kWarpsOfWarpgroup + 1);
 }
 
+int blocks_at_once(const FragmentPlan& plan) { return plan.warps == kWarpsOfWarpgroup ? 2 : 1; }
+
 RegisterShares register_shares(const FragmentPlan& plan) {
   const int computing = plan.warps / kWarpsOfWarpgroup;
   const auto whole_units = [](int registers) { return registers / kRegisterUnit * kRegisterUnit; };
-  const int at_launch = whole_units(kRegistersOfThreads / (computing + 1));
-  if (at_launch >= kMostRegisters) return {0, kMostRegisters};
+  const int at_launch = whole_units(kRegistersOfThreads / (blocks_at_once(plan) * (computing + 1)));
   const int rest = at_launch * (computing + 1) - kCopyingRegisters;
-  return {kCopyingRegisters, std::min(kMostRegisters, whole_units(rest / computing))};
+  return {at_launch, kCopyingRegisters, std::min(kMostRegisters, whole_units(rest / computing))};
 }
 
 std::optional<FragmentPlan> warpgroup_plan(const toy::BoundProgram& program, FragmentPlan plan,
@@ -237,9 +242,13 @@ std::optional<FragmentPlan> warpgroup_plan(const toy::BoundProgram& program, Fra
     why_not = std::move(*reason);
     return std::nullopt;
   }
-  for (int stages = kMostStages; stages > 0; --stages) {
-    place_panels(plan, stages);
-    if (plan.shared_bytes <= shared_bytes) return plan;
+  // Two stages for each of the blocks that should run at the same time are better than three of one.
+  const std::int64_t of_each = shared_bytes / blocks_at_once(plan) - kReservedBytes;
+  for (const auto& [limit, fewest] : {std::pair(of_each, 2), std::pair(shared_bytes, 1)}) {
+    for (int stages = kMostStages; stages >= fewest; --stages) {
+      place_panels(plan, stages);
+      if (plan.shared_bytes <= limit) return plan;
+    }
   }
   why_not = {"its tiles take " + std::to_string(plan.shared_bytes) +
                  " bytes of shared memory in panels of 64 columns",
@@ -255,7 +264,7 @@ std::vector<BoxedArray> boxed_arrays(const toy::BoundProgram& program, const Fra
     const toy::BoundInstruction& load = program.instructions[plan.steps[place.ring->load].site];
     for (const toy::BoundOperand& operand : load.operands) {
       if (!toy::is_memory(operand.kind) || !found.insert(operand.array).second) continue;
-      result.push_back({operand.array, place.rows});
+      result.push_back({operand.array, place.rows, place.where == Where::kSharedColumn});
     }
   }
   return result;

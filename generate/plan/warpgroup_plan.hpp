@@ -15,10 +15,13 @@ namespace flashlab::generate {
 /// Threads of a block: those that compute, and a warpgroup of which one copies.
 int threads_of_warpgroups(const FragmentPlan& plan);
 
-/// Registers of each thread after the warpgroup that copies has given some to the others. `copying` is 0
-/// if it need not.
+/// Blocks that should run on a multiprocessor at the same time, so that one can multiply while the other
+/// computes exponentials: two, if only one warpgroup computes.
+int blocks_at_once(const FragmentPlan& plan);
+
+/// Registers of each thread after the warpgroup that copies has given some to the others.
 struct RegisterShares {
-  int copying = 0, computing = 0;
+  int at_launch = 0, copying = 0, computing = 0;
 };
 RegisterShares register_shares(const FragmentPlan& plan);
 

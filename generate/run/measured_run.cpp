@@ -105,7 +105,7 @@ class PreparedJob {
     std::vector<TensorMap> maps;
     for (const BoxedArray& boxed : launch.boxed) {
       maps.push_back(tensor_map(driver_, job_.arrays[boxed.array], job_.problems,
-                                memory_[boxed.array].address(), boxed.rows));
+                                memory_[boxed.array].address(), boxed));
     }
     module_of(launch).launch(functions_[index],
                              {launch.blocks, job_.problems, launch.threads, launch.shared_bytes},

@@ -9,9 +9,9 @@
 namespace flashlab::generate {
 
 /// Returns the map of an array of all problems: columns, rows, planes, problems. A box has 64 columns
-/// and `box_rows` rows, and is written in the 128-byte swizzle. Throws GpuUnavailable: a driver before
+/// and its rows, and is written in the 128-byte swizzle. A single column is one row. Throws GpuUnavailable: a driver before
 /// CUDA 12; GpuError: the driver refuses.
 TensorMap tensor_map(const CudaDriver& driver, const JobArray& array, std::int64_t problems,
-                     DevicePointer address, std::int64_t box_rows);
+                     DevicePointer address, const BoxedArray& boxed);
 
 }  // namespace flashlab::generate

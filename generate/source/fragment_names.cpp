@@ -55,7 +55,8 @@ std::string type_text(const FragmentPlan& plan, const ValuePlace& place) {
     case Where::kSharedTile:
       break;
   }
-  const std::string shared = shared_type_text(plan, place);
+  const std::string shared = place.ring && is_shared_column(place) ? "LoadedColumn<" + rows + ">"
+                                                                   : shared_type_text(plan, place);
   return place.ring ? "Ring<" + shared + ", " + std::to_string(place.shared->stages) + ">" : shared;
 }
 

@@ -87,11 +87,10 @@ class FragmentWriter {
       if (place(v).ring) line("prepare<" + warps + ">(" + names_.value(v) + ");");
     }
     const RegisterShares shares = register_shares(plan_);
-    line("start_roles();");
+    line("start_roles<" + std::to_string(shares.at_launch) + ">();");
     line("if (warp_of_block() >= " + warps + ") {  // one thread requests all copies");
     kernel_.indent(1);
-    const bool shifts = shares.copying > 0;
-    if (shifts) line("give_up_registers<" + std::to_string(shares.copying) + ">();");
+    line("give_up_registers<" + std::to_string(shares.copying) + ">();");
     line("if (threadIdx.x != " + std::to_string(32 * plan_.warps) + ") return;");
     grid();
     for (std::size_t at = 0; at < plan_.steps.size(); ++at) {
@@ -100,7 +99,7 @@ class FragmentWriter {
     line("return;");
     kernel_.indent(-1);
     line("}");
-    if (shifts) line("take_registers<" + std::to_string(shares.computing) + ">();");
+    line("take_registers<" + std::to_string(shares.computing) + ">();");
   }
   /// Whether the step is a load of the thread that copies, or begins or ends what has one inside.
   bool loads_box(std::size_t at) const {
@@ -146,12 +145,13 @@ class FragmentWriter {
       line("}");
     }
   }
-  /// The places that are free after the step.
+  /// The places that are free after the step. A difference is read by the statement after it.
   void releases(std::size_t at) {
+    const auto is_late = [&](std::size_t step) { return statements_.is_difference_of_next(step); };
     for (std::size_t v = 0; v < plan_.places.size(); ++v) {
-      if (place(v).ring && place(v).ring->last_read == at) {
-        line("release(" + names_.value(v) + ");");
-      }
+      if (!place(v).ring || !place(v).ring->last_read) continue;
+      const std::size_t last = *place(v).ring->last_read;
+      if (at == last + (is_late(last) ? 1 : 0)) line("release(" + names_.value(v) + ");");
     }
   }
 
@@ -223,6 +223,10 @@ class FragmentWriter {
       loop_head(at);
       before_loops_.push_back(access());
       statements_.forget_copies();
+      // No barrier is at the beginning of an iteration.
+      for (std::size_t v = 0; v < plan_.places.size(); ++v) {
+        if (place(v).shared && !place(v).ring) access().read_before(v);
+      }
       return;
     }
     const toy::BoundLoop& loop = program_.loops[plan_.steps[at].loop];

@@ -34,6 +34,9 @@ class FragmentStatements {
   /// At level 2: begins to load a tile, in the thread that copies.
   void copy_box(std::size_t at);
   SharedAccess& access() { return access_; }
+  /// Whether the step subtracts a column or a number, and the next one alone reads the result, in an
+  /// exponential.
+  bool is_difference_of_next(std::size_t at) const;
   /// Another iteration may have written other copies of fragments.
   void forget_copies() { has_copy_.clear(); }
 
@@ -79,9 +82,6 @@ class FragmentStatements {
   /// fills in numbers like -1e30 that stand for -inf. Other large numbers come from products, whose factors
   /// have larger errors.
   bool is_exactly_needed(std::size_t exponential) const;
-  /// Whether the step subtracts a column or a number, and the next one alone reads the result, in an
-  /// exponential.
-  bool is_difference_of_next(std::size_t at) const;
   void scale(std::size_t at, std::size_t target);
 
   const toy::BoundProgram& program_;

@@ -129,8 +129,10 @@ void KernelText::signature() {
     parameters.push_back("const __grid_constant__ toy::TensorMap " + names_.array(boxed.array) +
                          "_map");
   }
-  list("extern \"C\" __global__ void __launch_bounds__(" + std::to_string(launch_.threads) + ") " +
-           name_ + "(",
+  const std::string at_once =
+      launch_.blocks_at_once > 0 ? ", " + std::to_string(launch_.blocks_at_once) : "";
+  list("extern \"C\" __global__ void __launch_bounds__(" + std::to_string(launch_.threads) +
+           at_once + ") " + name_ + "(",
        parameters, ") {");
   for (const std::size_t array : launch_.arrays) {
     const toy::BoundArray& declared = program_.arrays[array];

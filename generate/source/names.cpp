@@ -176,6 +176,7 @@ const std::set<std::string>& reserved_names() {
                                                   "turned",
                                                   "Box",
                                                   "Boxes",
+                                                  "LoadedColumn",
                                                   "Ring",
                                                   "SwizzledTile",
                                                   "TensorMap",

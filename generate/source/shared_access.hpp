@@ -24,6 +24,8 @@ class SharedAccess {
   /// Return the barrier that must come before the statement, or nothing.
   std::string before_read(std::size_t value);
   std::string before_write(std::size_t value);
+  /// Other threads may still read the value, as an earlier iteration does.
+  void read_before(std::size_t value) { read_.insert(value); }
   void copied(std::size_t value) { copying_.insert(value); }
   void written(std::size_t value) { written_.insert(value); }
 

@@ -1,6 +1,7 @@
 // What level 2 gives to warpgroups and to TMA, when places are free again, and what stays at level 1.
 #include "generate/plan/warpgroup_plan.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "generate/plan/element_types.hpp"
@@ -111,8 +112,10 @@ TEST_CASE("tiles have as many stages as fit, up to three", "[warpgroups]") {
     return ring_of(program, result.launches.at(0), "K").shared->stages;
   };
   constexpr std::int64_t kTile = 64 * 64 * 2, kBarriers = 16;
-  CHECK(stages(7 * kTile + 7 * kBarriers) == 3);
-  CHECK(stages(7 * kTile) == 2);
+  // Two blocks, each with a warpgroup that computes, should run at the same time.
+  CHECK(stages(2 * (7 * (kTile + kBarriers) + 1024)) == 3);
+  CHECK(stages(2 * (5 * (kTile + kBarriers) + 1024)) == 2);
+  CHECK(stages(5 * (kTile + kBarriers)) == 2);  // one at a time
   CHECK(stages(5 * kTile) == 1);
 }
 
@@ -122,13 +125,14 @@ TEST_CASE("registers of the threads that copy go to those that compute", "[warpg
     fragments.warps = warps;
     return register_shares(fragments);
   };
-  CHECK(shares(4).copying == 0);  // 256 threads may have 255 each
-  for (const int warps : {8, 12, 16}) {
+  for (const int warps : {4, 8, 12, 16}) {
     const RegisterShares share = shares(warps);
     CHECK(share.copying == 24);
     CHECK(share.computing % 8 == 0);
-    CHECK(32 * warps * share.computing + 128 * share.copying <= 65536);
+    CHECK(blocks_at_once(fragments) * (32 * warps * share.computing + 128 * share.copying) <=
+          65536);
   }
+  CHECK(shares(4).computing == 232);  // of two blocks
   CHECK(shares(8).computing == 240);
   CHECK(shares(12).computing == 160);
 }
@@ -141,17 +145,12 @@ TEST_CASE("level 2 says which line wgmma or TMA cannot do", "[warpgroups]") {
   CHECK_THAT(why_not(flash2(512, 256, 192, 64)), contains("registers of each thread"));
   const std::string arrays =
       ".param n = 128\n.input a(n, 64) tile (64, 64)\n.input b(n, 64) tile (64, 32)\n"
-      ".input l(n, 1) tile (64, 1)\n.output c(n, 64) tile (64, 64)\n.output s(64, 288) tile (64, "
-      "288)\n"
-      ".input w(64, 288) tile (64, 288)\n.reg A, B, C, L, W\n";
+      ".input w(64, 288) tile (64, 288)\n.output c(n, 64) tile (64, 64)\n"
+      ".output s(64, 288) tile (64, 288)\n.reg A, B, C, W\n";
   CHECK_THAT(why_not(arrays,
                      "LOAD a[0][0], A\nLOAD b[0][0], B\nMAC_Z A, B, C\n"
                      "LOAD b[0][1], B\nSTORE C, c[0][0]\n"),
-             contains("line 11 loads tiles of 32 columns"));
-  CHECK_THAT(why_not(arrays,
-                     "LOAD a[0][0], A\nMAC_Z A, A, C\nLOAD l[0][0], L\nSUB C, L, C\n"
-                     "STORE C, c[0][0]\n"),
-             contains("line 12 loads a column"));
+             contains("line 10 loads tiles of 32 columns"));
   CHECK_THAT(why_not(arrays,
                      "LOAD a[0][0], A\nLOAD w[0][0], W\nMAC_Z A, W, C\n"
                      "STORE C, s[0][0]\n"),
@@ -159,7 +158,18 @@ TEST_CASE("level 2 says which line wgmma or TMA cannot do", "[warpgroups]") {
   CHECK_THAT(why_not(arrays,
                      "FILL 0, C\nSTORE C, c[0][0]\nfor i in 0..tiles(c)\nLOAD c[i][0], A\n"
                      "MAC A, A, C, C\nend\nSTORE C, c[0][0]\n"),
-             contains("stores to the array that line 13 loads"));
+             contains("stores to the array that line 12 loads"));
+}
+
+TEST_CASE("columns come by TMA, too, if they have whole pieces of 16 bytes", "[warpgroups]") {
+  const auto backward = [](int n) {
+    return in_bf16(bundled("bwd_twopass", params({{"n", n}, {"d", 64}, {"B", 64}})));
+  };
+  const Plan right = level_2(backward(256)), wrong = level_2(backward(130));
+  const Launch& dQ = right.launches.at(1);
+  CHECK(std::count_if(dQ.boxed.begin(), dQ.boxed.end(),
+                      [](const BoxedArray& boxed) { return boxed.is_column; }) == 2);
+  CHECK_THAT(wrong.launches.at(1).no_warpgroups->text, contains("columns of 520 bytes"));
 }
 
 TEST_CASE("at level 2 one thread runs the loops around loads, and the others everything else",
@@ -179,6 +189,25 @@ TEST_CASE("at level 2 one thread runs the loops around loads, and the others eve
   // The scaled Q is met for once, not in each iteration.
   CHECK_THAT(computing, contains("scale<256>(Q0, X.value);\n    meet<256>();\n"));
   CHECK(computing.find("meet") == computing.rfind("meet"));
+}
+
+TEST_CASE("a column is released when the exponential has read it, not at the difference before",
+          "[warpgroups]") {
+  const toy::BoundProgram program =
+      in_bf16(bundled("bwd_onepass", params({{"n", 256}, {"d", 64}, {"B", 128}, {"Bk", 128}})));
+  const std::string text = cuda_kernels(program, level_2(program), "p");
+  CHECK_THAT(text, contains("    // with the next line\n    // 70: EXP S, P\n"
+                            "    set(P, fast_exponential_of_difference(S_2, turned(X_2)));\n"
+                            "    release(X_2);\n"));
+}
+
+TEST_CASE("warpgroups meet before they overwrite what others still read, and after it",
+          "[warpgroups]") {
+  const toy::BoundProgram program =
+      in_bf16(bundled("bwd_onepass", params({{"n", 256}, {"d", 64}, {"B", 128}, {"Bk", 128}})));
+  const std::string text = cuda_kernels(program, level_2(program), "p");
+  CHECK_THAT(text, contains("      meet<256>();\n      put(dS_copy, dS, 128, 128);\n"
+                            "      meet<256>();\n      set_warpgroup_product"));
 }
 
 }  // namespace flashlab::generate

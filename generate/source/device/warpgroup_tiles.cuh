@@ -74,7 +74,12 @@ __device__ inline void take_registers() {
 }
 /// Writes two numbers of a tile that wgmma may read.
 __device__ inline void write_pair(void* to, unsigned pair) { *static_cast<unsigned*>(to) = pair; }
+/// For the emulation, which does not know what the compiler does.
+__device__ inline void note_registers(int) {}
 #else  // flashlab's emulation of a GPU
+__device__ inline void note_registers(int registers) {
+  flashlab::cuda::emulation::async_block().registers().limit(registers);
+}
 using flashlab::cuda::ptx::barrier_sync;
 using flashlab::cuda::ptx::fence_async_proxy;
 using flashlab::cuda::ptx::fence_mbarrier_init;
@@ -102,7 +107,8 @@ template <class ElementType, int kTileRows, int kTileCols>
 struct SwizzledTile {
   using Element = ElementType;
   static constexpr int kRows = kTileRows, kCols = kTileCols;
-  static constexpr int kPanels = (kCols + 63) / 64, kPanelElements = 64 * kRows;
+  static constexpr int kPanels = (kCols + 63) / 64, kPanelElements = 64 * kRows,
+                       kElements = kPanels * kPanelElements;
   static_assert(kRows % 8 == 0, "the swizzle has a period of 8 rows");
   static constexpr int rows = 2, cols = 2;
   Element* data;
@@ -120,6 +126,13 @@ __device__ inline Turned<SwizzledTile<Element, kRows, kCols>> turned(
     const SwizzledTile<Element, kRows, kCols>& tile) {
   return {tile};
 }
+
+/// A column that TMA brings.
+template <int kColumnRows>
+struct LoadedColumn : SharedColumn {
+  using Element = float;
+  static constexpr int kElements = kColumnRows;
+};
 
 /// All threads that compute wait here, for each other's writes to shared memory, too.
 template <int kThreads>
@@ -177,14 +190,15 @@ struct Boxes {
 template <class Tile, int kStages>
 struct Ring : Tile {
   using Element = typename Tile::Element;
-  static constexpr int kElements = Tile::kPanels * Tile::kPanelElements;
   Element* first;
   SharedAddress barriers;
   int stage = 0;
   unsigned parity = 0;
 
   __device__ Ring(Element* memory, int barriers_at)
-      : Tile{memory}, first(memory), barriers(shared_address(shared_at<Element>(barriers_at))) {}
+      : first(memory), barriers(shared_address(shared_at<Element>(barriers_at))) {
+    this->data = memory;
+  }
   __device__ SharedAddress full() const { return barriers + 16u * static_cast<unsigned>(stage); }
   __device__ SharedAddress empty() const { return full() + 8u; }
   __device__ void next() {
@@ -194,7 +208,8 @@ struct Ring : Tile {
   }
 };
 
-/// Before anything else, for each ring; then start_roles().
+/// Before anything else, for each ring; then start_roles(), whose parameter says how many registers the
+/// launch gives to each thread.
 template <int kWarps, class Tile, int kStages>
 __device__ inline void prepare(Ring<Tile, kStages> ring) {
   if (threadIdx.x != 0) return;
@@ -203,9 +218,29 @@ __device__ inline void prepare(Ring<Tile, kStages> ring) {
     mbarrier_init(ring.empty(), kWarps);
   }
 }
+template <int kRegisters>
 __device__ inline void start_roles() {
-  if (threadIdx.x == 0) fence_mbarrier_init();
+  if (threadIdx.x == 0) {
+    fence_mbarrier_init();
+    note_registers(kRegisters);
+  }
   __syncthreads();
+}
+
+template <class Element, int kRows, int kCols>
+__device__ inline void load_boxes(const SwizzledTile<Element, kRows, kCols>& to, const Box& box,
+                                  SharedAddress barrier) {
+#pragma unroll
+  for (int panel = 0; panel < to.kPanels; ++panel) {
+    load_box(to.panel(panel), *box.map, barrier, box.col + 64 * panel, box.row, box.plane,
+             static_cast<int>(blockIdx.y));
+  }
+}
+template <int kRows>
+__device__ inline void load_boxes(const LoadedColumn<kRows>& to, const Box& box,
+                                  SharedAddress barrier) {
+  load_box(shared_address(to.data), *box.map, barrier, box.row, 0, box.plane,
+           static_cast<int>(blockIdx.y));
 }
 
 /// The thread that copies: waits until the next place is free, and begins to fill it.
@@ -213,12 +248,8 @@ template <class Tile, int kStages>
 __device__ inline void load(Ring<Tile, kStages>& ring, const Box& box) {
   mbarrier_wait(ring.empty(), ring.parity ^ 1);
   ring.data = ring.first + ring.stage * ring.kElements;
-  mbarrier_arrive_expect(ring.full(), 2u * static_cast<unsigned>(ring.kElements));
-#pragma unroll
-  for (int panel = 0; panel < Tile::kPanels; ++panel) {
-    load_box(ring.panel(panel), *box.map, ring.full(), box.col + 64 * panel, box.row, box.plane,
-             static_cast<int>(blockIdx.y));
-  }
+  mbarrier_arrive_expect(ring.full(), static_cast<unsigned>(ring.kElements * sizeof(*ring.data)));
+  load_boxes(ring, box, ring.full());
   ring.next();
 }
 

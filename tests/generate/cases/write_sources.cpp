@@ -37,6 +37,11 @@ std::string map_text(const flashlab::toy::BoundArray& array,
                      const flashlab::generate::BoxedArray& boxed) {
   const std::int64_t cols = array.extents.back(), rows = array.extents[array.extents.size() - 2];
   const bool is_bfloat16 = array.element_type == flashlab::toy::ElementType::kBf16;
+  if (boxed.is_column) {
+    return "flashlab::test::map_of_column(arrays[" + std::to_string(boxed.array) + "], " +
+           std::to_string(array.size / rows) + ", " + std::to_string(rows) + ", " +
+           std::to_string(boxed.rows) + ")";
+  }
   return "flashlab::test::map_of(arrays[" + std::to_string(boxed.array) + "], " +
          (is_bfloat16 ? "true" : "false") + ", " + std::to_string(array.size / rows / cols) + ", " +
          std::to_string(rows) + ", " + std::to_string(cols) + ", " + std::to_string(boxed.rows) +

@@ -135,24 +135,24 @@ int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned gr
 }
 
 /// The kernels take the emulation's own tensor maps, which are smaller.
-int cuTensorMapEncodeTiled(void* map, int, unsigned rank, void* address, const std::uint64_t* sizes,
-                           const std::uint64_t* strides, const unsigned* box, const unsigned*, int,
-                           int swizzle, int, int) {
+int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, void* address,
+                           const std::uint64_t* sizes, const std::uint64_t* strides,
+                           const unsigned* box, const unsigned*, int, int swizzle, int, int) {
   constexpr std::size_t kMapBytes = 128;
-  constexpr int kSwizzle128Bytes = 3, kInvalid = 1;
+  constexpr int kFloat = 7, kSwizzle128Bytes = 3, kInvalid = 1;
   using Map = flashlab::cuda::emulation::TensorMap;
   static_assert(sizeof(Map) <= kMapBytes);
-  if (rank > Map::kMostRank || swizzle != kSwizzle128Bytes) return kInvalid;
+  if (rank > Map::kMostRank || swizzle != (type == kFloat ? 0 : kSwizzle128Bytes)) return kInvalid;
   Map result;
   result.base = static_cast<unsigned char*>(address);
   result.rank = static_cast<int>(rank);
-  result.element_bytes = 2;
-  result.is_swizzled = true;
+  result.element_bytes = type == kFloat ? 4 : 2;
+  result.is_swizzled = type != kFloat;
   for (unsigned axis = 0; axis < rank; ++axis) {
     result.sizes[axis] = sizes[axis];
-    result.strides[axis] = axis == 0 ? 2 : strides[axis - 1];
+    result.strides[axis] = axis == 0 ? result.element_bytes : strides[axis - 1];
     result.box[axis] = box[axis];
-    if (result.strides[axis] % (axis == 0 ? 2 : 16) != 0) return kInvalid;
+    if (axis > 0 && result.strides[axis] % 16 != 0) return kInvalid;
   }
   std::memcpy(map, &result, sizeof result);
   return 0;

@@ -41,7 +41,8 @@ int launch_places(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...
 )";
 
 std::string launches_of(const std::string& source) {
-  static const std::regex kKernel(R"re(__global__ void (?:__launch_bounds__\(\d+\) )?(\w+)\()re");
+  static const std::regex kKernel(
+      R"re(__global__ void (?:__launch_bounds__\([\d, ]+\) )?(\w+)\()re");
   std::string text = kLaunches;
   for (std::sregex_iterator match(source.begin(), source.end(), kKernel), end; match != end;
        ++match) {
