@@ -52,7 +52,7 @@ const std::vector<Parameters>& fragment_choices() {
 const std::vector<Parameters>& warpgroup_choices() {
   static const std::vector<Parameters> kChoices = {
       {{"n", 100}, {"nk", 72}, {"d", 24}, {"B", 64}, {"Bk", 32}, {"w", 21}, {"m", 40}, {"k", 40}},
-      {{"n", 130}, {"nk", 96}, {"d", 80}, {"B", 128}, {"Bk", 80}, {"w", 40}},
+      {{"n", 192}, {"nk", 96}, {"d", 80}, {"B", 192}, {"Bk", 80}, {"w", 40}},
       {{"n", 64}, {"nk", 130}, {"d", 128}, {"B", 64}, {"Bk", 64}, {"Bd", 64}, {"w", 90}},
       {{"n", 196}, {"nk", 132}, {"d", 40}, {"B", 128}, {"Bk", 128}, {"w", 90}}};
   return kChoices;
