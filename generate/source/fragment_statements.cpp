@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "generate/source/expressions.hpp"
@@ -43,18 +44,34 @@ std::int64_t FragmentStatements::whole_elements(const toy::BoundArray& array,
 }
 
 void FragmentStatements::order_of_dram(std::size_t at) {
-  bool loads = false, stores = false;
+  const std::size_t array = instruction(at).operands[cell_operand(at)].array;
+  bool loads = false, stores = false, differ = false;
+  std::optional<std::size_t> writer;
   for (std::size_t other = 0; other < plan_.steps.size(); ++other) {
     if (plan_.steps[other].kind != Step::Kind::kInstruction) continue;
     for (const toy::BoundOperand& operand : instruction(other).operands) {
-      if (!toy::is_memory(operand.kind) ||
-          operand.array != instruction(at).operands[cell_operand(at)].array) {
-        continue;
-      }
-      (toy::is_memory_write(operand.kind) ? stores : loads) = true;
+      if (!toy::is_memory(operand.kind) || operand.array != array) continue;
+      const bool writes = toy::is_memory_write(operand.kind);
+      (writes ? stores : loads) = true;
+      if (!writes) continue;
+      differ = differ || (writer && !is_written_alike(*writer, other));
+      writer = other;
     }
   }
-  if (loads && stores) line(barrier());
+  if (differ || (loads && stores)) line(barrier());
+}
+
+std::size_t FragmentStatements::stored_value(std::size_t at) const {
+  std::size_t source = 0;
+  while (!toy::is_register_read(instruction(at).operands[source].kind)) ++source;
+  return value_at(at, source);
+}
+
+bool FragmentStatements::is_written_alike(std::size_t a, std::size_t b) const {
+  const ValuePlace &first = place(stored_value(a)), &second = place(stored_value(b));
+  return plan_.steps[a].action == plan_.steps[b].action && first.where == second.where &&
+         first.is_turned == second.is_turned && first.rows == second.rows &&
+         first.cols == second.cols;
 }
 
 void FragmentStatements::copy_box(std::size_t at) {
@@ -143,6 +160,8 @@ void FragmentStatements::store(std::size_t at) {
     const bool narrow = toy::is_narrow(array(at).element_type);
     const bool whole = whole_elements(array(at), 0) % (narrow ? 4 : 2) == 0;
     function += whole ? "<true>" : "<false>";
+  } else if (plan_.has_warpgroups && place(v).where != Where::kRowValues) {
+    function += "_by<" + threads() + ">";  // not by all threads of the block
   }
   const std::string text = operand(at, source, false);
   order_of_dram(at);

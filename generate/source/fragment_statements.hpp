@@ -62,8 +62,12 @@ class FragmentStatements {
   const toy::BoundArray& array(std::size_t at) const;
   /// How many elements along an axis, counted from the last one, surely belong to one tile: 8, 4, 2 or 1.
   static std::int64_t whole_elements(const toy::BoundArray& array, std::size_t axis_from_last);
-  /// A block must see what it stored itself.
+  /// A block must see what it stored itself, and what a thread stores must not come before what another
+  /// one stored there earlier.
   void order_of_dram(std::size_t at);
+  std::size_t stored_value(std::size_t at) const;
+  /// Whether each element of a tile has the same thread in both stores.
+  bool is_written_alike(std::size_t a, std::size_t b) const;
   void copy_from(std::size_t at, std::size_t v, const std::string& to);
   void load(std::size_t at);
   void store(std::size_t at);

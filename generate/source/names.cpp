@@ -180,6 +180,7 @@ const std::set<std::string>& reserved_names() {
                                                   "Ring",
                                                   "SwizzledTile",
                                                   "TensorMap",
+                                                  "add_to_by",
                                                   "add_warpgroup_product",
                                                   "give_up_registers",
                                                   "meet",
@@ -187,6 +188,7 @@ const std::set<std::string>& reserved_names() {
                                                   "release",
                                                   "set_warpgroup_product",
                                                   "start_roles",
+                                                  "store_by",
                                                   "take_registers",
                                                   "wait_for",
                                                   "warp_of_block"};

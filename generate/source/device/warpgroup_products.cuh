@@ -23,6 +23,9 @@ __device__ inline void wgmma_commit() {
 __device__ inline void wgmma_wait_for_all() {
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
+/// Computed before what follows, or used after what is before: wgmma's registers belong to it meanwhile.
+__device__ inline void keep_in_place(float& x) { asm volatile("" : "+f"(x)::"memory"); }
+__device__ inline void keep_in_place(unsigned& x) { asm volatile("" : "+r"(x)::"memory"); }
 /// Describes a matrix in a panel. `panel_bytes`: from a panel to that of the next 64 columns.
 __device__ inline MatrixDescriptor matrix_descriptor(SharedAddress panel, unsigned panel_bytes) {
   constexpr MatrixDescriptor kSwizzle128 = 1ull << 62, kEightRows = 1024 / 16;
@@ -128,6 +131,8 @@ FLASHLAB_WGMMA(256, "128", "129", "130", "131", "132", "133", "134")
 using flashlab::cuda::ptx::matrix_descriptor;
 using flashlab::cuda::ptx::wgmma_commit;
 using flashlab::cuda::ptx::wgmma_fence;
+template <class Number>
+__device__ inline void keep_in_place(Number&) {}
 __device__ inline void wgmma_wait_for_all() { flashlab::cuda::ptx::wgmma_wait<0>(); }
 __device__ inline int warpgroup_of_block() { return static_cast<int>(threadIdx.x) / 128; }
 
@@ -235,6 +240,7 @@ struct WarpgroupLeft<Factor, Fragment<kRows, kCols, kWarps, kIsTurned>> {  // in
       for (int i = 0; i < 4; ++i) {
         const float* const pair = held.x[0][2 * k + i / 2] + i % 2 * 2;
         a[k][i] = pair_of(Factor(), pair[0], pair[1]);
+        keep_in_place(a[k][i]);
       }
     }
   }
@@ -266,6 +272,8 @@ __device__ inline void multiply_by_warpgroups(Target& target, const Left& left, 
   float(&d)[kSums] = *reinterpret_cast<float(*)[kSums]>(&target.x[0][0][0]);
   const WarpgroupLeft<Factor, Left> rows(left);
   const WarpgroupRight<Right> cols(right);
+#pragma unroll
+  for (int i = 0; i < kSums; ++i) keep_in_place(d[i]);
   wgmma_fence();
 #pragma unroll
   for (int k = 0; k < WarpgroupRight<Right>::kTerms / 16; ++k) {
@@ -273,10 +281,8 @@ __device__ inline void multiply_by_warpgroups(Target& target, const Left& left, 
   }
   wgmma_commit();
   wgmma_wait_for_all();
-#ifdef __CUDACC__
 #pragma unroll
-  for (int i = 0; i < kSums; ++i) asm volatile("" : "+f"(d[i])::"memory");  // not before the wait
-#endif
+  for (int i = 0; i < kSums; ++i) keep_in_place(d[i]);
 }
 
 /// target += left right, as they are held. Waits for the sums.

@@ -166,6 +166,26 @@ __device__ inline void put(const SwizzledTile<Element, kRows, kCols>& to,
   });
 }
 
+// DRAM -------------------------------------------------------------------------------------------------
+
+/// Stores what is no fragment, such as a number that fills the tile.
+template <int kThreads, class Element, class Operation>
+__device__ inline void store_by(const Cell<Element>& cell, const Operation& operation) {
+  for (int i = static_cast<int>(threadIdx.x); i < cell.rows * cell.cols; i += kThreads) {
+    const int row = i / cell.cols, col = i % cell.cols;
+    write(cell.data + row * cell.stride + col, repeated(operation, row, col));
+  }
+}
+/// Adds it, each element in one step.
+template <int kThreads, class Element, class Operation>
+__device__ inline void add_to_by(const Cell<Element>& cell, const Operation& operation) {
+  for (int i = static_cast<int>(threadIdx.x); i < cell.rows * cell.cols; i += kThreads) {
+    const int row = i / cell.cols, col = i % cell.cols;
+    atomicAdd(cell.data + row * cell.stride + col,
+              static_cast<Element>(repeated(operation, row, col)));
+  }
+}
+
 // Loads ------------------------------------------------------------------------------------------------
 
 /// A tile of an array as TMA addresses it.

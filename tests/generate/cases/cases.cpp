@@ -170,6 +170,15 @@ constexpr const char* kNarrowTypes =
     "LOAD a[i][j], X\nLOAD b[i][j], Y\nADD X, Y, X\nMUL X, T, X\nSTORE X, c[i][j]\n"
     "MUL X, Y, X\nSTORE X, d[i][j]\nend\nend\n";
 
+/// What is stored is no fragment: numbers, where a fragment was stored before, and a loaded tile.
+constexpr const char* kStoredNumbers =
+    ".isa attention\n.param n = 128\n.const two = 2\n.input a(n, 64) tile (64, 64)\n"
+    ".output o(n, 64) tile (64, 64)\n.output c(n, 64) tile (64, 64)\n"
+    ".output s(n, 64) tile (64, 64)\n.reg A, P, X\n.pass Zero\nFILL 0, X\n"
+    "for i in 0..tiles(s)\nSTORE X, s[i][0]\nend\n.pass Store\nfor i in 0..tiles(a)\n"
+    "LOAD a[i][0], A\nMAC_Z A, A^T, P\nSTORE P, o[i][0]\nFILL two, X\nSTORE X, o[i][0]\n"
+    "STORE A, c[i][0]\nATOMIC_ADD X, s[i][0]\nMAC_Z A, P, P\nATOMIC_ADD P, s[i][0]\nend\n";
+
 /// Registers of doubles, of which some come from floats.
 constexpr const char* kDoubles =
     ".isa attention\n.param n = 6\n.input x[n] double\n.input y[n]\n.output o[n] double\n"
@@ -252,6 +261,7 @@ std::vector<GenerateCase> narrow_cases(const std::vector<Parameters>& choices) {
       add_folder(fs::path(FLASHLAB_SOURCE_DIR) / folder, {choices[i]}, cases, factors);
     }
   }
+  add_cases("stored_numbers", kStoredNumbers, {{}}, cases, toy::ElementType::kBf16);
   return cases;
 }
 
