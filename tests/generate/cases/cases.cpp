@@ -58,9 +58,10 @@ const std::vector<Parameters>& warpgroup_choices() {
   return kChoices;
 }
 
-constexpr unsigned kRandomPrograms = 90;  // drawn; about half of them run
-constexpr std::size_t kRandomSizes = 20;  // of each program of the course
-constexpr int kMostDrawnSizes = 400;      // of which some do not bind, or have no tile of some kind
+constexpr unsigned kRandomNarrowPrograms = 200;  // drawn; a tenth has products of fragments
+constexpr unsigned kRandomPrograms = 90;         // drawn; about half of them run
+constexpr std::size_t kRandomSizes = 20;         // of each program of the course
+constexpr int kMostDrawnSizes = 400;  // of which some do not bind, or have no tile of some kind
 
 /// Values for all parameters. They are small, because every element is a step of the emulation.
 Parameters drawn_parameters(std::mt19937& generator) {
@@ -252,8 +253,9 @@ bool has_fragments(const GenerateCase& one) {
                              });
 }
 
-/// All bundled programs and solutions in 16 bits.
-std::vector<GenerateCase> narrow_cases(const std::vector<Parameters>& choices) {
+/// All bundled programs and solutions in 16 bits, and random ones with these tiles.
+std::vector<GenerateCase> narrow_cases(const std::vector<Parameters>& choices,
+                                       const std::vector<Parameters>& random_tiles) {
   std::vector<GenerateCase> cases;
   for (std::size_t i = 0; i < choices.size(); ++i) {
     const auto factors = i % 2 == 0 ? toy::ElementType::kBf16 : toy::ElementType::kFp16;
@@ -262,19 +264,27 @@ std::vector<GenerateCase> narrow_cases(const std::vector<Parameters>& choices) {
     }
   }
   add_cases("stored_numbers", kStoredNumbers, {{}}, cases, toy::ElementType::kBf16);
+  for (unsigned seed = 0; seed < kRandomNarrowPrograms; ++seed) {
+    add_cases("random_" + std::to_string(seed), RandomTiles(seed).text(),
+              {random_tiles[seed % random_tiles.size()]}, cases, toy::ElementType::kBf16);
+  }
   return cases;
 }
 
 }  // namespace
 
 std::vector<GenerateCase> fragment_cases() {
-  std::vector<GenerateCase> cases = narrow_cases(fragment_choices());
+  std::vector<GenerateCase> cases = narrow_cases(
+      fragment_choices(),
+      {{{"n", 40}, {"m", 32}, {"B", 16}, {"C", 16}}, {{"n", 32}, {"m", 24}, {"B", 32}, {"C", 16}}});
   std::erase_if(cases, [](const GenerateCase& one) { return !has_fragments(one); });
   return cases;
 }
 
 std::vector<GenerateCase> warpgroup_cases() {
-  std::vector<GenerateCase> cases = narrow_cases(warpgroup_choices());
+  std::vector<GenerateCase> cases =
+      narrow_cases(warpgroup_choices(), {{{"n", 68}, {"m", 128}, {"B", 64}, {"C", 64}},
+                                         {{"n", 128}, {"m", 64}, {"B", 128}, {"C", 64}}});
   for (GenerateCase& one : cases) one.has_warpgroups = true;
   std::erase_if(cases, [](const GenerateCase& one) { return !has_fragments(one); });
   return cases;
