@@ -70,7 +70,7 @@ class WarpgroupSearch {
     if (!multiplies && !why_not_) why_not_ = Reason{"it multiplies no tiles", {}};
     if (why_not_) return;
     const std::int64_t warps = held / kRowsOfWarp;
-    if (held % kRowsOfWarpgroup != 0 || warps > kMostComputingWarps) {
+    if (held == 0 || held % kRowsOfWarpgroup != 0 || warps > kMostComputingWarps) {
       why_not_ = Reason{"its tiles hold " + std::to_string(held) +
                             " rows: a warpgroup multiplies 64, and a block has one to four",
                         {}};
