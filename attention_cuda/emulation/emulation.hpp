@@ -27,7 +27,7 @@ struct Statistics {
   /// Additional passes over the banks, because rows of a matrix share banks.
   std::int64_t ldmatrix_conflicts = 0;
   std::int64_t cp_async_bytes = 0;
-  std::int64_t l2_loaded_bytes = 0;  ///< by __ldcg
+  std::int64_t l2_loaded_bytes = 0;  ///< by __ldcg and bulk loads
   std::int64_t l2_stored_bytes = 0;  ///< by __stcg
   std::int64_t atomic_bytes = 0;     ///< of the numbers that atomicAdd added
 };

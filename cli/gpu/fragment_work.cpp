@@ -19,10 +19,14 @@ class WorkOfLoop {
       : program_(program), plan_(plan) {}
 
   std::optional<FragmentWork> run() {
-    work_.block.instruction = cuda::ProductInstruction::kMma;
+    const bool is_wide = plan_.has_warpgroups;
+    work_.block.instruction =
+        is_wide ? cuda::ProductInstruction::kWgmma : cuda::ProductInstruction::kMma;
     work_.block.num_warps = plan_.warps;
     work_.block.blocks_per_sm = static_cast<int>(std::max<std::int64_t>(
-        1, kRegistersOfSm / (32 * plan_.warps * (kMostNumbersOfThread + 1))));
+        1, is_wide ? (plan_.warps == 4 ? 2 : 1)
+                   : kRegistersOfSm / (32 * plan_.warps * (kMostNumbersOfThread + 1))));
+    work_.block.drains = 0;
     for (std::size_t at = 0; at < plan_.steps.size(); ++at) {
       const generate::Step& step = plan_.steps[at];
       if (step.kind == generate::Step::Kind::kInstruction && !step.loops.empty())
@@ -31,6 +35,10 @@ class WorkOfLoop {
     for (std::size_t v = 0; v < plan_.places.size(); ++v) {
       const ValuePlace& place = plan_.places[v];
       if (place.where != Where::kSharedTile && place.where != Where::kSharedColumn) continue;
+      if (place.ring && place.ring->last_read) {
+        ++work_.block.mbarrier_waits;
+        ++work_.block.mbarrier_arrivals;
+      }
       std::int64_t& bytes =
           place.prefetched_in ? work_.block.copied.bytes : work_.block.first_bytes;
       bytes += place.shared->bytes;
@@ -47,7 +55,7 @@ class WorkOfLoop {
     work_.request.dtype = plan_.factors == toy::ElementType::kBf16 ? "bf16" : "fp16";
     work_.request.products = "native";
     work_.block.score_instructions = elementwise_ / static_cast<double>(scores);
-    ++work_.block.num_barriers;  // of the loop
+    if (!is_wide) ++work_.block.num_barriers;  // of the loop
     return work_;
   }
 
@@ -89,7 +97,9 @@ class WorkOfLoop {
     cuda::BlockProduct product;
     product.rows = target.rows;
     product.columns = target.cols;
-    product.part_rows = target.rows / plan_.warps;
+    constexpr std::int64_t kRowsOfWarpgroup = 64;
+    product.part_rows = plan_.has_warpgroups ? kRowsOfWarpgroup : target.rows / plan_.warps;
+    ++work_.block.drains;  // each product is waited for
     product.part_columns = target.cols;
     // The length that both factors share.
     const ValuePlace& a = place(at, left);

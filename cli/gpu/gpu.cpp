@@ -92,9 +92,11 @@ void add_run_flags(CLI::App& command, GpuProgramFlags& options) {
       "per row are float")
       .one_of({"float", "bf16", "fp16"})
       .capture_default_str();
-  add_option(command, "--level", options.level,
-             "0: ordinary arithmetic; 1: products on tensor cores, in the type of --dtype")
-      .between(0, 1)
+  add_option(
+      command, "--level", options.level,
+      "0: ordinary arithmetic; 1: products on tensor cores, in the type of --dtype; 2: those of "
+      "compute capability 9.0 (wgmma and TMA)")
+      .between(0, 2)
       .capture_default_str();
   add_option(command, "--batch", request.batch, "batch entries, each with its own arrays")
       .between(std::int64_t{1}, kMost)

@@ -64,6 +64,9 @@ std::string values_text(const PlannedProgram& program, const generate::FragmentP
                        std::to_string(value.cols.size());
     if (place.is_turned) text += " transposed";
     if (place.prefetched_in) text += " twice";
+    if (place.ring && place.shared->stages > 1) {
+      text += " " + std::to_string(place.shared->stages) + " times";
+    }
     const bool is_loaded = place.where == generate::Where::kSharedTile ||
                            place.where == generate::Where::kSharedColumn;
     if (!is_loaded && place.shared) text += " and a copy in shared memory";
@@ -102,7 +105,9 @@ std::string launch_text(const PlannedProgram& program, std::size_t number,
     text += entry(label, what, terminal);
   };
   entries("grid", grid_text(program, launch));
+  const bool copies = launch.fragments != nullptr && launch.fragments->has_warpgroups;
   entries("block", std::to_string(launch.threads) + " threads, " +
+                       (copies ? "of which one copies and 127 do nothing, " : "") +
                        std::to_string(program.plan.shared_bytes(launch)) + " of " +
                        std::to_string(program.target.shared_bytes) + " bytes of shared memory");
   if (!launch.registers.empty()) entries("registers", registers_text(program, launch));
@@ -114,6 +119,9 @@ std::string launch_text(const PlannedProgram& program, std::size_t number,
     };
     entries("in registers", values({Where::kFragment, Where::kRowValues}));
     entries("in shared", values({Where::kSharedTile, Where::kSharedColumn}));
+    if (launch.no_warpgroups) {
+      entries("as at level 1", printable(launch.no_warpgroups->text));
+    }
   } else if (launch.no_fragments) {
     entries("no fragments", printable(launch.no_fragments->text));
   }
@@ -176,6 +184,9 @@ nlohmann::ordered_json launch_json(const PlannedProgram& program, std::size_t nu
   json["fragments"] = launch.fragments != nullptr;
   json["no_fragments"] = nullptr;
   if (launch.no_fragments) json["no_fragments"] = reason_json(*launch.no_fragments);
+  json["warpgroups"] = launch.fragments != nullptr && launch.fragments->has_warpgroups;
+  json["no_warpgroups"] = nullptr;
+  if (launch.no_warpgroups) json["no_warpgroups"] = reason_json(*launch.no_warpgroups);
   json["arrays"] = nlohmann::ordered_json::array();
   for (const std::size_t array : launch.arrays) json["arrays"].push_back(bound.arrays[array].name);
   const LaunchTraffic traffic = traffic_of(program, launch);

@@ -52,8 +52,10 @@ PlannedProgram planned_program(toy::BoundProgram bound, const std::string& name,
   PlannedProgram program;
   program.name = name;
   program.type = target.type;
+  if (target.level == 2) program.target.shared_bytes = generate::kMostSharedBytes;
   if (target.shared_bytes) program.target.shared_bytes = *target.shared_bytes;
-  if (target.level == 1) program.target.factors = target.type;
+  if (target.level > 0) program.target.factors = target.type;
+  program.target.has_warpgroups = target.level == 2;
   program.bound = std::move(bound);
   program.kept = generate::set_element_type(program.bound, target.type);
   program.executions = value_or_fail(toy::count_executions(program.bound), source);
@@ -64,9 +66,10 @@ PlannedProgram planned_program(toy::BoundProgram bound, const std::string& name,
 
 PlannedProgram planned_program(const MachineOptions& machine, const LoadedProgram& loaded,
                                toy::ElementType type, int level) {
-  if (level == 1 && !toy::is_narrow(type)) {
-    throw request_failure("--level 1 with --dtype " + generate::to_string(type),
-                          "bf16 or fp16, which tensor cores multiply");
+  if (level > 0 && !toy::is_narrow(type)) {
+    throw request_failure(
+        "--level " + std::to_string(level) + " with --dtype " + generate::to_string(type),
+        "bf16 or fp16, which tensor cores multiply");
   }
   toy::CapacityBinding binding = machine.binding();
   GpuTarget target{type, level, std::exchange(binding.sram_bytes, std::nullopt)};

@@ -24,11 +24,12 @@ struct PlannedProgram {
   std::vector<generate::KeptType> kept;              // arrays that keep float
 };
 
-/// What a program is generated for. Level 1 multiplies on tensor cores, in `type`.
+/// What a program is generated for. Level 1 multiplies on tensor cores, in `type`; level 2 does so by the
+/// warpgroups of compute capability 9.0.
 struct GpuTarget {
   toy::ElementType type = toy::ElementType::kFloat;
   int level = 0;
-  std::optional<std::int64_t> shared_bytes;  // nothing: what every GPU has
+  std::optional<std::int64_t> shared_bytes;  // nothing: what every GPU has that can run it
 };
 
 /// Throws Failure: the program goes wrong, does not fit the GPU, or cannot be of this level.

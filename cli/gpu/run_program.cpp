@@ -76,9 +76,17 @@ void require_runnable(const PlannedProgram& program) {
                                 ", because the machine runs it, too\n");
 }
 
-/// Tensor cores multiply fp16 from compute capability 7.5 on, and bf16 from 8.0 on.
+/// Tensor cores multiply fp16 from compute capability 7.5 on, and bf16 from 8.0 on. Warpgroups multiply
+/// on 9.0 alone.
 void require_tensor_cores(const generate::Plan& plan, const generate::GpuInfo& gpu) {
   if (!plan.factors) return;
+  constexpr int kHopper = 90;
+  if (plan.has_warpgroups && gpu.compute_capability != kHopper) {
+    throw request_failure("--level 2 on " + printable(gpu.name) + ", of compute capability " +
+                              std::to_string(gpu.compute_capability / 10) + "." +
+                              std::to_string(gpu.compute_capability % 10),
+                          "--level 1, or a GPU of compute capability 9.0, such as an H100");
+  }
   const int least = *plan.factors == toy::ElementType::kBf16 ? 80 : 75;
   if (gpu.compute_capability >= least) return;
   throw request_failure(
@@ -122,7 +130,7 @@ compare::Measurement measurement_of(const std::vector<double>& ms) {
 
 void require_floor(const GpuRunReport& report, const compare::GpuSpec& spec) {
   const double least =
-      least_ms(report.row, compare::machine_model(spec), report.program.plan.level() == 1);
+      least_ms(report.row, compare::machine_model(spec), report.program.plan.level() > 0);
   if (*report.row.measured->least_ms >= least) return;
   throw Failure(kExitProgramWrong, "flashlab: error: the kernels took " +
                                        std::to_string(*report.row.measured->least_ms) +

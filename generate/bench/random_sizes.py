@@ -2,10 +2,12 @@
 """Every program of the course on a GPU, at random sizes: are the results right?
 
   random_sizes.py table             prints the summary of docs/results/generated_sizes.json
-  random_sizes.py draw FILE         draws the sizes that the machine can run; needs no GPU
+  random_sizes.py draw [--level 2] FILE
+                                    draws the sizes that the machine can run; needs no GPU
   random_sizes.py measure FILE OUT  runs the sizes of FILE on this machine's GPU, writes OUT
 
-20 sizes of each program, level 0, float. `flashlab` is the one of the PATH.
+20 sizes of each program, level 0, float; with --level 2, 4 sizes of each program that has products of
+warpgroups, in bf16 or fp16. `flashlab` is the one of the PATH.
 """
 import argparse
 import concurrent.futures
@@ -24,6 +26,9 @@ RESULTS = ROOT / "docs/results/generated_sizes.json"
 SIZES, SEED, LIMIT = 20, 20261125, 60
 TILED = {"n": (1, 150), "nk": (1, 150), "d": (1, 48), "dm": (1, 40), "w": (1, 60), "s": (1, 20),
          "splits": (1, 4), "B": (1, 24), "Bk": (1, 24), "Bd": (1, 24), "Bm": (1, 24)}
+WIDE = {"n": range(1, 400), "nk": range(1, 400), "d": range(8, 129, 8), "w": range(1, 200),
+        "splits": range(1, 4), "B": (64, 128, 192), "Bk": range(16, 129, 16)}
+WIDE_SIZES = 4
 SCALAR = {"n": (1, 40), "m": (1, 24), "k": (1, 24), "d": (1, 8), "nk": (1, 40)}
 
 
@@ -62,7 +67,7 @@ def draw():
 
 
 def run(case):
-    flags = ["-D", case["params"]] if case["params"] else []
+    flags = (["-D", case["params"]] if case["params"] else []) + case.get("flags", [])
     start = time.monotonic()
     done = subprocess.run(["flashlab", "gpu", case["program"], *flags, "--heads", "3", "--check", "3",
                            "--repeat", "1", "--no-counters", "--json", "--time-limit", str(LIMIT)],
@@ -75,6 +80,30 @@ def run(case):
     result["compile_seconds"] = round(report["gpu"]["compile_seconds"], 3)
     result["gpu"] = report["gpu"]["name"]
     return result
+
+
+def draw_wide():
+    """Sizes at which level 2 gives some product to warpgroups."""
+    generator, cases = random.Random(SEED), []
+    for path in sorted((ROOT / "toymachine/programs").glob("*.toy")):
+        names = [name for name in parameters(path.read_text()) if name in WIDE]
+        chosen = []
+        for _ in range(20 * WIDE_SIZES if " tile " in path.read_text() else 0):
+            if len(chosen) == WIDE_SIZES:
+                break
+            setting = setting_of({name: generator.choice(WIDE[name]) for name in names})
+            level = ["--level", "2", "--dtype", generator.choice(("bf16", "fp16"))]
+            planned = subprocess.run(["flashlab", "gpu", path.stem, "-D", setting, *level, "--plan",
+                                      "--json"], capture_output=True, text=True)
+            if planned.returncode != 0 or setting in [params for params, _ in chosen]:
+                continue
+            is_wide = any(launch["warpgroups"] for launch in json.loads(planned.stdout)["launches"])
+            run_by_machine = ["flashlab", "run", path.stem, "-D", setting, "--no-outputs"]
+            if is_wide and subprocess.run(run_by_machine, capture_output=True).returncode == 0:
+                chosen.append((setting, level))
+        cases += [{"program": path.stem, "params": setting, "flags": level}
+                  for setting, level in chosen]
+    return cases
 
 
 def cases_before(cases, case):
@@ -122,6 +151,7 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("table", help="print the committed summary")
     drawn = commands.add_parser("draw", help="draw the sizes")
+    drawn.add_argument("--level", type=int, choices=(0, 2), default=0)
     drawn.add_argument("file", type=pathlib.Path)
     measured = commands.add_parser("measure", help="run them on this machine's GPU")
     measured.add_argument("file", type=pathlib.Path)
@@ -130,7 +160,8 @@ def main():
     measured.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
     if arguments.command == "draw":
-        arguments.file.write_text(json.dumps(draw(), indent=0) + "\n")
+        cases = draw_wide() if arguments.level == 2 else draw()
+        arguments.file.write_text(json.dumps(cases, indent=0) + "\n")
         return
     file = RESULTS
     if arguments.command == "measure":

@@ -30,6 +30,13 @@ struct SharedPlace {
   std::size_t first_step = 0, last_step = 0;  // while it is needed
 };
 
+/// At level 2: when a loaded tile's place is filled, by a thread that only copies, and free again.
+struct LoadRing {
+  std::size_t load = 0;                  // the step
+  std::optional<std::size_t> last_read;  // the step after which it is free; nothing: loaded once
+  std::int64_t barriers = 0;             // their place in shared memory: two for each stage
+};
+
 struct ValuePlace {
   Where where = Where::kNumber;
   bool is_turned = false;           // a fragment: held transposed
@@ -39,6 +46,7 @@ struct ValuePlace {
   std::optional<SharedPlace> shared;
   /// The loop whose every iteration loads the value of the next one.
   std::optional<std::size_t> prefetched_in;
+  std::optional<LoadRing> ring;  // level 2, of kSharedTile and kSharedColumn
 };
 
 struct FragmentPlan {
@@ -46,7 +54,8 @@ struct FragmentPlan {
   Values values;
   std::vector<ValuePlace> places;  // by value
   toy::ElementType factors = toy::ElementType::kBf16;
-  int warps = 1;
+  int warps = 1;                // that compute
+  bool has_warpgroups = false;  // level 2: products by wgmma, and a thread that copies
   std::int64_t shared_bytes = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "generate/plan/fragment_plan.hpp"
 #include "generate/plan/grid.hpp"
 #include "generate/plan/stretches.hpp"
+#include "generate/plan/warpgroup_plan.hpp"
 #include "toymachine/count/counters.hpp"
 
 namespace flashlab::generate {
@@ -149,6 +150,17 @@ bool place_fragments(const toy::BoundProgram& program, const Target& target, Lau
     return false;
   }
   launch.threads = static_cast<int>(kWarp) * fragments->warps;
+  if (target.has_warpgroups) {
+    auto wide = warpgroup_plan(program, *fragments, target.shared_bytes, why_not);
+    if (wide) {
+      launch.threads = threads_of_warpgroups(*wide);
+      launch.blocks_at_once = blocks_at_once(*wide);
+      launch.boxed = boxed_arrays(program, *wide);
+      fragments = std::move(wide);
+    } else {
+      launch.no_warpgroups = std::move(why_not);
+    }
+  }
   launch.fragment_bytes = fragments->shared_bytes;
   launch.fragments = std::make_shared<const FragmentPlan>(std::move(*fragments));
   return true;
@@ -166,6 +178,7 @@ toy::Result<Plan> plan(const toy::BoundProgram& program, const Target& target) {
     if (auto error = without_tensor_cores(program, result.real)) return std::move(*error);
   }
   result.factors = target.factors;
+  result.has_warpgroups = target.has_warpgroups;
   auto launches = stretches(program);
   if (!launches) return std::move(launches.diagnostics);
   for (Launch& launch : *launches) {

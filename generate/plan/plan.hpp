@@ -26,6 +26,8 @@ struct Target {
   std::int64_t shared_bytes = kSharedBytesEverywhere;  // per block
   /// The type to which tensor cores round the factors of products: bf16 or fp16. Nothing: level 0.
   std::optional<toy::ElementType> factors;
+  /// With `factors`, on compute capability 9.0: products by warpgroups (wgmma), tiles by TMA. Level 2.
+  bool has_warpgroups = false;
 };
 
 /// A fact about the program, and the line that shows it.
@@ -48,6 +50,14 @@ struct RepeatedLoad {
   std::int64_t bytes = 0;  // in one block
 };
 
+/// An array whose tiles come by bulk copies of boxes: 64 columns and this many rows of 16-bit numbers, or
+/// rows of a single column of floats.
+struct BoxedArray {
+  std::size_t array = 0;  // into BoundProgram::arrays
+  std::int64_t rows = 0;
+  bool is_column = false;
+};
+
 struct FragmentPlan;  // generate/plan/fragment_plan.hpp
 
 struct Launch {
@@ -61,7 +71,8 @@ struct Launch {
   std::optional<Reason> one_block;  // why there is no grid
   std::vector<RepeatedLoad> repeated;
 
-  int threads = 32;  // per block
+  int threads = 32;        // per block
+  int blocks_at_once = 0;  // that a multiprocessor must have registers for; 0: the compiler decides
   std::vector<RegisterPlace> registers;
   std::int64_t scratch_offset = 0, scratch_elements = 0;  // for results that overwrite an operand
   std::int64_t shared_elements = 0;
@@ -71,14 +82,19 @@ struct Launch {
   std::shared_ptr<const FragmentPlan> fragments;
   std::optional<Reason> no_fragments;
   std::int64_t fragment_bytes = 0;  // of shared memory
+
+  /// At level 2: arrays that are copied by boxes, none if the launch is as at level 1; or why it is.
+  std::vector<BoxedArray> boxed;
+  std::optional<Reason> no_warpgroups;
 };
 
 struct Plan {
   toy::ElementType real = toy::ElementType::kFloat;  // of registers: kFloat or kDouble
   std::optional<toy::ElementType> factors;           // as Target::factors
+  bool has_warpgroups = false;                       // as Target::has_warpgroups
   std::vector<Launch> launches;
 
-  int level() const { return factors ? 1 : 0; }
+  int level() const { return !factors ? 0 : has_warpgroups ? 2 : 1; }
   std::int64_t shared_bytes(const Launch& launch) const {
     if (launch.fragments) return launch.fragment_bytes;
     return launch.shared_elements * toy::element_bytes(real);

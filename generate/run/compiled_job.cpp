@@ -20,9 +20,10 @@ constexpr double kMostSeconds =
 /// A source that is being compiled. Its image comes back in shared memory.
 class CompilingProcess {
  public:
-  CompilingProcess(const std::string& source, const std::string& name, int compute_capability)
+  CompilingProcess(const std::string& source, const std::string& name, int compute_capability,
+                   bool for_this_alone)
       : image_(kMostImageBytes), process_([&] {
-          const CompiledSource compiled = compile(source, name, compute_capability);
+          const CompiledSource compiled = compile(source, name, compute_capability, for_this_alone);
           if (compiled.image.size() > image_.bytes().size()) {
             throw GpuError("the compiled code of " + name + " has " +
                            std::to_string(compiled.image.size()) + " bytes");
@@ -57,10 +58,12 @@ CompiledJob compiled_job(const GpuJob& job, int compute_capability) {
   const std::string name = job.name + ".cu";
   std::vector<std::unique_ptr<CompilingProcess>> others;
   for (std::size_t i = 1; i < job.sources.size(); ++i) {
-    others.push_back(std::make_unique<CompilingProcess>(job.sources[i], name, compute_capability));
+    others.push_back(std::make_unique<CompilingProcess>(job.sources[i], name, compute_capability,
+                                                        job.has_warpgroups));
   }
   CompiledJob result;
-  result.sources.push_back(compile(job.sources.at(0), name, compute_capability));
+  result.sources.push_back(
+      compile(job.sources.at(0), name, compute_capability, job.has_warpgroups));
   for (const auto& other : others) result.sources.push_back(other->result());
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

@@ -90,9 +90,11 @@ void DeviceModule::allow_shared_bytes(FunctionHandle function, std::int64_t byte
 }
 
 void DeviceModule::launch(FunctionHandle function, const LaunchSize& size,
-                          std::vector<unsigned long long> parameters) const {
+                          std::vector<unsigned long long> parameters,
+                          std::vector<TensorMap> maps) const {
   std::vector<void*> places;
   for (unsigned long long& parameter : parameters) places.push_back(&parameter);
+  for (TensorMap& map : maps) places.push_back(&map);
   driver_.check(driver_.cuLaunchKernel(
                     function, static_cast<unsigned>(size.blocks),
                     static_cast<unsigned>(size.problems), 1, static_cast<unsigned>(size.threads), 1,

@@ -75,9 +75,9 @@ class DeviceModule {
   int attribute(FunctionHandle function, FunctionAttribute attribute) const;
   /// Needed before a launch with more than 48 KiB.
   void allow_shared_bytes(FunctionHandle function, std::int64_t bytes) const;
-  /// `parameters`: pointers and whole numbers of 64 bits. Does not wait.
+  /// `parameters`: pointers and whole numbers of 64 bits; `maps` come after them. Does not wait.
   void launch(FunctionHandle function, const LaunchSize& size,
-              std::vector<unsigned long long> parameters) const;
+              std::vector<unsigned long long> parameters, std::vector<TensorMap> maps = {}) const;
 
  private:
   const CudaDriver& driver_;

@@ -39,6 +39,7 @@ CudaDriver open_driver() {
   FLASHLAB_FIND(cuEventSynchronize);
   FLASHLAB_FIND(cuEventElapsedTime);
   FLASHLAB_FIND_V2(cuEventDestroy);
+  library.find_if_there(driver.cuTensorMapEncodeTiled, "cuTensorMapEncodeTiled");
 #undef FLASHLAB_FIND_V2
 #undef FLASHLAB_FIND
   return driver;

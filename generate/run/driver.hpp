@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -24,6 +25,11 @@ using ModuleHandle = struct CudaModule*;
 using FunctionHandle = struct CudaFunction*;
 using StreamHandle = struct CudaStream*;
 using EventHandle = struct CudaEvent*;
+
+/// CUtensorMap: how TMA addresses an array.
+struct alignas(64) TensorMap {
+  std::uint64_t words[16];
+};
 
 /// CUdevice_attribute and CUfunction_attribute, as far as they are used.
 enum DeviceAttribute : int {
@@ -73,6 +79,12 @@ struct CudaDriver {
   int (*cuEventSynchronize)(EventHandle event);
   int (*cuEventElapsedTime)(float* milliseconds, EventHandle start, EventHandle end);
   int (*cuEventDestroy)(EventHandle event);
+  /// Null before CUDA 12. `sizes`, `box` and `steps` in elements, the innermost axis first; `strides` in
+  /// bytes, from the second axis on.
+  int (*cuTensorMapEncodeTiled)(TensorMap* map, int type, unsigned rank, void* address,
+                                const std::uint64_t* sizes, const std::uint64_t* strides,
+                                const unsigned* box, const unsigned* steps, int interleave,
+                                int swizzle, int l2_promotion, int fill);
 
   /// Opens the driver and initialises it. Throws GpuUnavailable: no driver, no GPU.
   static const CudaDriver& loaded();

@@ -17,7 +17,8 @@ struct JobArray {
   toy::ElementType type = toy::ElementType::kFloat;
   std::int64_t elements = 0;  // of one problem
   toy::ArrayRole role = toy::ArrayRole::kInput;
-  double low = -1, high = 1;  // of the numbers that are drawn for an input
+  double low = -1, high = 1;           // of the numbers that are drawn for an input
+  std::int64_t rows = 1, columns = 1;  // the last two axes
 
   std::int64_t bytes() const { return elements * toy::element_bytes(type); }
 };
@@ -28,6 +29,7 @@ struct JobLaunch {
   int threads = 32;
   std::int64_t shared_bytes = 0;
   std::vector<std::size_t> arrays;  // into GpuJob::arrays: the kernel's parameters
+  std::vector<BoxedArray> boxed;    // whose tensor maps are its parameters after these
   std::size_t source = 0;           // into GpuJob::sources
 };
 
@@ -38,6 +40,7 @@ struct GpuJob {
   std::vector<std::string> sources;  // the first includes the kernels of measuring.cuh
   std::vector<JobArray> arrays;
   std::vector<JobLaunch> launches;
+  bool has_warpgroups = false;  // compiled for compute capability 9.0 and no other
   std::int64_t problems = 1;
   std::uint64_t seed = 1;  // of the inputs, which differ for each call
   int repeat = 5;          // timed calls, after one warm-up

@@ -8,6 +8,7 @@
 #include "generate/plan/element_types.hpp"
 #include "generate/run/compiled_job.hpp"
 #include "generate/run/drawn_inputs.hpp"
+#include "generate/run/tensor_map.hpp"
 
 namespace flashlab::generate {
 namespace {
@@ -66,6 +67,11 @@ class PreparedJob {
       if (launch.shared_bytes > kSharedBytesWithoutRequest) {
         module_of(launch).allow_shared_bytes(functions_.back(), launch.shared_bytes);
       }
+      maps_.emplace_back();
+      for (const BoxedArray& boxed : launch.boxed) {
+        maps_.back().push_back(tensor_map(driver, job.arrays[boxed.array], job.problems,
+                                          memory_[boxed.array].address(), boxed));
+      }
     }
   }
 
@@ -103,7 +109,7 @@ class PreparedJob {
     for (const std::size_t array : launch.arrays) parameters.push_back(memory_[array].address());
     module_of(launch).launch(functions_[index],
                              {launch.blocks, job_.problems, launch.threads, launch.shared_bytes},
-                             std::move(parameters));
+                             std::move(parameters), maps_[index]);
   }
 
   std::vector<std::int64_t> nan_elements() const {
@@ -152,7 +158,8 @@ class PreparedJob {
   const CudaDriver& driver_;
   std::vector<std::unique_ptr<const DeviceModule>> modules_;  // by source of the job
   std::vector<DeviceBytes> memory_;                           // arrays, flushed(), number()
-  std::vector<FunctionHandle> functions_;
+  std::vector<FunctionHandle> functions_;                     // by launch
+  std::vector<std::vector<TensorMap>> maps_;                  // by launch, as JobLaunch::boxed
 };
 
 void time_calls(const GpuJob& job, const CudaDriver& driver, const PreparedJob& prepared,

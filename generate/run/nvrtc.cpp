@@ -55,17 +55,20 @@ Nvrtc open_nvrtc() {
 }
 
 /// "sm_90" for a GPU that NVRTC knows, "compute_90" for one that is newer.
-std::string architecture_for(const Nvrtc& nvrtc, int compute_capability) {
+std::string architecture_for(const Nvrtc& nvrtc, int compute_capability, bool for_this_alone) {
   int count = 0;
   nvrtc.check(nvrtc.nvrtcGetNumSupportedArchs(&count), "nvrtcGetNumSupportedArchs");
   std::vector<int> known(static_cast<std::size_t>(std::max(count, 0)));
   nvrtc.check(nvrtc.nvrtcGetSupportedArchs(known.data()), "nvrtcGetSupportedArchs");
   std::sort(known.begin(), known.end());
   const auto next = std::upper_bound(known.begin(), known.end(), compute_capability);
-  if (next == known.begin()) {
+  const bool is_known = std::binary_search(known.begin(), known.end(), compute_capability);
+  if (for_this_alone && is_known) return "sm_" + std::to_string(compute_capability) + "a";
+  if (next == known.begin() || for_this_alone) {
     throw GpuUnavailable("this NVRTC cannot compile for compute capability " +
                          std::to_string(compute_capability / 10) + "." +
-                         std::to_string(compute_capability % 10) + ": an older CUDA Toolkit can");
+                         std::to_string(compute_capability % 10) + ": " +
+                         (next == known.begin() ? "an older" : "a newer") + " CUDA Toolkit can");
   }
   const int best = *(next - 1);
   return (best == compute_capability ? "sm_" : "compute_") + std::to_string(best);
@@ -114,13 +117,14 @@ class NvrtcProgram {
 
 }  // namespace
 
-CompiledSource compile(const std::string& source, const std::string& name, int compute_capability) {
+CompiledSource compile(const std::string& source, const std::string& name, int compute_capability,
+                       bool for_this_alone) {
   static const Nvrtc nvrtc = open_nvrtc();
   CompiledSource result;
   int major = 0, minor = 0;
   nvrtc.check(nvrtc.nvrtcVersion(&major, &minor), "nvrtcVersion");
   result.version = std::to_string(major) + "." + std::to_string(minor);
-  result.architecture = architecture_for(nvrtc, compute_capability);
+  result.architecture = architecture_for(nvrtc, compute_capability, for_this_alone);
   const auto start = std::chrono::steady_clock::now();
   NvrtcProgram program(nvrtc, source, name);
   program.compile(result.architecture);

@@ -24,8 +24,10 @@ struct CompiledSource {
 };
 
 /// Compiles for a GPU of this compute capability (90 for 9.0). A GPU that is newer than the compiler
-/// gets PTX, which its driver translates. Errors: GpuUnavailable if there is no NVRTC, or the GPU is
-/// older than all that it knows; CompileError.
-CompiledSource compile(const std::string& source, const std::string& name, int compute_capability);
+/// gets PTX, which its driver translates. `for_this_alone`: with what only GPUs of this capability
+/// have ("sm_90a"). Errors: GpuUnavailable if there is no NVRTC, or the GPU is older than all that it
+/// knows, or unknown and `for_this_alone`; CompileError.
+CompiledSource compile(const std::string& source, const std::string& name, int compute_capability,
+                       bool for_this_alone = false);
 
 }  // namespace flashlab::generate

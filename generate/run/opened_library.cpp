@@ -50,8 +50,10 @@ OpenedLibrary::OpenedLibrary(const char* variable, const std::vector<std::string
                        "; " + remedy);
 }
 
+void* OpenedLibrary::address_or_null(const char* name) const { return dlsym(library_, name); }
+
 void* OpenedLibrary::address_of(const char* name) const {
-  void* const symbol = dlsym(library_, name);
+  void* const symbol = address_or_null(name);
   if (symbol == nullptr) throw GpuUnavailable(path_ + " has no " + name + ": it is too old");
   return symbol;
 }

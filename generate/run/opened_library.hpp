@@ -27,9 +27,15 @@ class OpenedLibrary {
   void find(Function*& pointer, const char* name) const {
     pointer = reinterpret_cast<Function*>(address_of(name));
   }
+  /// The same, and null if the library is older than the function.
+  template <class Function>
+  void find_if_there(Function*& pointer, const char* name) const {
+    pointer = reinterpret_cast<Function*>(address_or_null(name));
+  }
 
  private:
   void* address_of(const char* name) const;
+  void* address_or_null(const char* name) const;
 
   std::string path_;
   void* library_ = nullptr;

@@ -11,6 +11,7 @@
 #include "generate/source/names.hpp"
 #include "tensor_core_files.hpp"
 #include "text/lists.hpp"
+#include "warpgroup_files.hpp"
 
 namespace flashlab::generate {
 namespace {
@@ -182,6 +183,8 @@ std::string device_functions(int level) {
   }
   if (level == 0) return text;
   for (const EmbeddedFile& file : tensor_core_files) text += "\n" + std::string(file.text);
+  if (level == 1) return text;
+  for (const EmbeddedFile& file : warpgroup_files) text += "\n" + std::string(file.text);
   return text;
 }
 

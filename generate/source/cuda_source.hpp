@@ -19,7 +19,8 @@ std::string kernel_name(const std::string& program, std::size_t launch);
 /// with nvcc, with NVRTC, and with a C++ compiler on flashlab's emulation of a GPU. With the same
 /// inputs it computes what the machine computes on floats, bit for bit, except for logarithms on a
 /// GPU, whose last bit may differ, and for the order of additions in one step. At level 1, the factors
-/// of products are rounded to 16 bits, and tensor cores add in their own order.
+/// of products are rounded to 16 bits, and tensor cores add in their own order. At level 2, it needs
+/// compute capability 9.0 (sm_90a), and a tensor map for each of Launch::boxed follows the pointers.
 std::string cuda_source(const toy::BoundProgram& program, const Plan& plan,
                         const std::string& name);
 
@@ -31,7 +32,8 @@ std::string cuda_kernels(const toy::BoundProgram& program, const Plan& plan,
 std::string cuda_kernel(const toy::BoundProgram& program, const Plan& plan, const std::string& name,
                         std::size_t launch);
 
-/// Returns the device functions: `namespace toy`. Level 1 has products on tensor cores.
+/// Returns the device functions: `namespace toy`. Level 1 has products on tensor cores, level 2 those
+/// of compute capability 9.0.
 std::string device_functions(int level);
 
 }  // namespace flashlab::generate

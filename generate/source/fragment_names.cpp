@@ -18,8 +18,9 @@ bool is_shared_column(const ValuePlace& place) {
 FragmentNames::FragmentNames(const toy::BoundProgram& program, const FragmentPlan& plan,
                              const Names& names) {
   for (std::size_t a = 0; a < program.arrays.size(); ++a) {
-    taken_.insert(names.array(a));
-    taken_.insert(names.array(a) + "_data");
+    for (const char* const suffix : {"", "_data", "_map", "_boxes"}) {
+      taken_.insert(names.array(a) + suffix);
+    }
   }
   for (std::uint32_t loop = 0; loop < program.loops.size(); ++loop) taken_.insert(names.loop(loop));
   for (const Value& value : plan.values.values) {
@@ -54,13 +55,15 @@ std::string type_text(const FragmentPlan& plan, const ValuePlace& place) {
     case Where::kSharedTile:
       break;
   }
-  return shared_type_text(plan, place);
+  const std::string shared = place.ring && is_shared_column(place) ? "LoadedColumn<" + rows + ">"
+                                                                   : shared_type_text(plan, place);
+  return place.ring ? "Ring<" + shared + ", " + std::to_string(place.shared->stages) + ">" : shared;
 }
 
 std::string shared_type_text(const FragmentPlan& plan, const ValuePlace& place) {
   if (is_shared_column(place)) return "SharedColumn";
-  return "SharedTile<" + factor_text(plan) + ", " + std::to_string(place.rows) + ", " +
-         std::to_string(place.cols) + ">";
+  return (plan.has_warpgroups ? "SwizzledTile<" : "SharedTile<") + factor_text(plan) + ", " +
+         std::to_string(place.rows) + ", " + std::to_string(place.cols) + ">";
 }
 
 std::string shared_at_text(const FragmentPlan& plan, const ValuePlace& place,

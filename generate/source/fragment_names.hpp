@@ -27,7 +27,7 @@ class FragmentNames {
   std::vector<std::string> values_;
 };
 
-/// "Fragment<64, 128, 4>", "SharedTile<Bf16, 64, 64>"
+/// "Fragment<64, 128, 4>", "SharedTile<Bf16, 64, 64>", "Ring<SwizzledTile<Bf16, 64, 64>, 2>"
 std::string type_text(const FragmentPlan& plan, const ValuePlace& place);
 /// "SharedTile<Bf16, 64, 64>": of the place in shared memory of any value.
 std::string shared_type_text(const FragmentPlan& plan, const ValuePlace& place);

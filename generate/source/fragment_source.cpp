@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "generate/plan/warpgroup_plan.hpp"
 #include "generate/source/expressions.hpp"
 #include "generate/source/fragment_names.hpp"
 #include "generate/source/fragment_statements.hpp"
@@ -34,8 +35,12 @@ class FragmentWriter {
   std::string write() {
     kernel_.begin();
     declarations();
+    if (plan_.has_warpgroups) copying_thread();
     grid();
-    for (std::size_t at = 0; at < plan_.steps.size(); ++at) step(at);
+    for (std::size_t at = 0; at < plan_.steps.size(); ++at) {
+      step(at);
+      releases(at);
+    }
     return kernel_.end();
   }
 
@@ -61,11 +66,92 @@ class FragmentWriter {
       const bool is_loaded =
           place(v).where == Where::kSharedColumn || place(v).where == Where::kSharedTile;
       line(type_text(plan_, place(v)) + " " + names_.value(v) +
-           (is_loaded ? " = {" + shared_at_text(plan_, place(v), "") + "};" : ";"));
+           (is_loaded ? " = {" + shared_at_text(plan_, place(v), "") + ring_text(v) + "};" : ";"));
       if (!is_loaded && place(v).shared) {
         line("const " + shared_type_text(plan_, place(v)) + " " + names_.copy(v) + " = {" +
              shared_at_text(plan_, place(v), "") + "};");
       }
+    }
+  }
+
+  std::string ring_text(std::size_t v) const {
+    return place(v).ring ? ", " + std::to_string(place(v).ring->barriers) : "";
+  }
+
+  // Level 2 --------------------------------------------------------------------------------------
+
+  /// What one thread of the last warpgroup does: the loops around loads, and nothing else.
+  void copying_thread() {
+    const std::string warps = std::to_string(plan_.warps);
+    for (std::size_t v = 0; v < plan_.places.size(); ++v) {
+      if (place(v).ring) line("prepare<" + warps + ">(" + names_.value(v) + ");");
+    }
+    const RegisterShares shares = register_shares(plan_);
+    line("start_roles<" + std::to_string(shares.at_launch) + ">();");
+    line("if (warp_of_block() >= " + warps + ") {  // one thread requests all copies");
+    kernel_.indent(1);
+    line("give_up_registers<" + std::to_string(shares.copying) + ">();");
+    line("if (threadIdx.x != " + std::to_string(32 * plan_.warps) + ") return;");
+    grid();
+    for (std::size_t at = 0; at < plan_.steps.size(); ++at) {
+      if (loads_box(at)) copying_step(at);
+    }
+    line("return;");
+    kernel_.indent(-1);
+    line("}");
+    line("take_registers<" + std::to_string(shares.computing) + ">();");
+  }
+  /// Whether the step is a load of the thread that copies, or begins or ends what has one inside.
+  bool loads_box(std::size_t at) const {
+    if (plan_.steps[at].kind == Step::Kind::kInstruction) return is_load_of_ring(at);
+    const auto [first, last] = both_ends(at);
+    for (std::size_t step = first; step < last; ++step) {
+      if (is_load_of_ring(step)) return true;
+    }
+    return false;
+  }
+  /// The first and the last step of the loop, or of the iteration that is written out, of which
+  /// `at` is an end.
+  std::pair<std::size_t, std::size_t> both_ends(std::size_t at) const {
+    const Step& step = plan_.steps[at];
+    if (step.kind == Step::Kind::kLoopBegin) return {at, step.partner};
+    if (step.kind == Step::Kind::kLoopEnd) return {step.partner, at};
+    const bool begins = step.kind == Step::Kind::kValueBegin;
+    std::size_t other = at;
+    for (int depth = 0;;) {
+      depth += plan_.steps[other].kind == Step::Kind::kValueBegin ? 1 : 0;
+      depth -= plan_.steps[other].kind == Step::Kind::kValueEnd ? 1 : 0;
+      if (depth == 0) break;
+      begins ? ++other : --other;
+    }
+    return {std::min(at, other), std::max(at, other)};
+  }
+  bool is_load_of_ring(std::size_t at) const {
+    return plan_.steps[at].kind == Step::Kind::kInstruction &&
+           plan_.steps[at].action == Action::kLoad &&
+           place(value_at(at, written_operand(instruction(at)))).ring;
+  }
+  void copying_step(std::size_t at) {
+    const Step& step = plan_.steps[at];
+    if (step.kind == Step::Kind::kInstruction) {
+      line(kernel_.source_line(instruction(at).span));
+      statements_.copy_box(at);
+    } else if (step.kind == Step::Kind::kLoopBegin) {
+      loop_head(at);
+    } else if (step.kind == Step::Kind::kValueBegin) {
+      value_begin(at);
+    } else {
+      kernel_.indent(-1);
+      line("}");
+    }
+  }
+  /// The places that are free after the step. A difference is read by the statement after it.
+  void releases(std::size_t at) {
+    const auto is_late = [&](std::size_t step) { return statements_.is_difference_of_next(step); };
+    for (std::size_t v = 0; v < plan_.places.size(); ++v) {
+      if (!place(v).ring || !place(v).ring->last_read) continue;
+      const std::size_t last = *place(v).ring->last_read;
+      if (at == last + (is_late(last) ? 1 : 0)) line("release(" + names_.value(v) + ");");
     }
   }
 
@@ -95,10 +181,7 @@ class FragmentWriter {
         statements_.statement(at);
         return;
       case Step::Kind::kValueBegin:
-        line(kernel_.source_line(program_.loops[step.loop].span));
-        line("{");
-        kernel_.indent(1);
-        line("const Index " + loop_name(step.loop) + " = " + std::to_string(step.value) + ";");
+        value_begin(at);
         return;
       case Step::Kind::kLoopBegin:
         loop_begin(at);
@@ -115,7 +198,37 @@ class FragmentWriter {
     line("}");
   }
 
+  void value_begin(std::size_t at) {
+    const Step& step = plan_.steps[at];
+    line(kernel_.source_line(program_.loops[step.loop].span));
+    line("{");
+    kernel_.indent(1);
+    line("const Index " + loop_name(step.loop) + " = " + std::to_string(step.value) + ";");
+  }
+
+  /// "for (Index j = 0; j < end_of_j; j += 1) {"
+  void loop_head(std::size_t at) {
+    const toy::BoundLoop& loop = program_.loops[plan_.steps[at].loop];
+    const std::string& variable = loop_name(plan_.steps[at].loop);
+    line(kernel_.source_line(loop.span));
+    const std::string end = names_.unused("end_of_" + variable);
+    line("const Index " + end + " = end_of_loop(" + text_of(loop.upper, kernel_.names()) + ");");
+    line("for (Index " + variable + " = " + text_of(loop.lower, kernel_.names()) + "; " + variable +
+         " < " + end + "; " + variable + " += " + std::to_string(loop.step) + ") {");
+    kernel_.indent(1);
+  }
+
   void loop_begin(std::size_t at) {
+    if (plan_.has_warpgroups) {
+      loop_head(at);
+      before_loops_.push_back(access());
+      statements_.forget_copies();
+      // No barrier is at the beginning of an iteration.
+      for (std::size_t v = 0; v < plan_.places.size(); ++v) {
+        if (place(v).shared && !place(v).ring) access().read_before(v);
+      }
+      return;
+    }
     const toy::BoundLoop& loop = program_.loops[plan_.steps[at].loop];
     const std::string& variable = loop_name(plan_.steps[at].loop);
     const std::string step = std::to_string(loop.step);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "generate/source/expressions.hpp"
@@ -43,18 +44,42 @@ std::int64_t FragmentStatements::whole_elements(const toy::BoundArray& array,
 }
 
 void FragmentStatements::order_of_dram(std::size_t at) {
-  bool loads = false, stores = false;
+  const std::size_t array = instruction(at).operands[cell_operand(at)].array;
+  bool loads = false, stores = false, differ = false;
+  std::optional<std::size_t> writer;
   for (std::size_t other = 0; other < plan_.steps.size(); ++other) {
     if (plan_.steps[other].kind != Step::Kind::kInstruction) continue;
     for (const toy::BoundOperand& operand : instruction(other).operands) {
-      if (!toy::is_memory(operand.kind) ||
-          operand.array != instruction(at).operands[cell_operand(at)].array) {
-        continue;
-      }
-      (toy::is_memory_write(operand.kind) ? stores : loads) = true;
+      if (!toy::is_memory(operand.kind) || operand.array != array) continue;
+      const bool writes = toy::is_memory_write(operand.kind);
+      (writes ? stores : loads) = true;
+      if (!writes) continue;
+      differ = differ || (writer && !is_written_alike(*writer, other));
+      writer = other;
     }
   }
-  if (loads && stores) line("__syncthreads();");
+  if (differ || (loads && stores)) line(barrier());
+}
+
+std::size_t FragmentStatements::stored_value(std::size_t at) const {
+  std::size_t source = 0;
+  while (!toy::is_register_read(instruction(at).operands[source].kind)) ++source;
+  return value_at(at, source);
+}
+
+bool FragmentStatements::is_written_alike(std::size_t a, std::size_t b) const {
+  const ValuePlace &first = place(stored_value(a)), &second = place(stored_value(b));
+  return plan_.steps[a].action == plan_.steps[b].action && first.where == second.where &&
+         first.is_turned == second.is_turned && first.rows == second.rows &&
+         first.cols == second.cols;
+}
+
+void FragmentStatements::copy_box(std::size_t at) {
+  toy::BoundOperand operand = instruction(at).operands[cell_operand(at)];
+  operand.axes = plan_.steps[at].axes[cell_operand(at)];
+  const std::string text = cell_text(program_, operand, kernel_.names());
+  line("load(" + names_.value(value_at(at, written_operand(instruction(at)))) + ", " +
+       kernel_.names().array(operand.array) + "_boxes" + text.substr(text.find(".tile(")) + ");");
 }
 
 void FragmentStatements::copy(std::size_t v, const std::string& to) {
@@ -106,6 +131,10 @@ void FragmentStatements::statement(std::size_t at) {
 
 void FragmentStatements::load(std::size_t at) {
   const std::size_t v = value_at(at, written_operand(instruction(at)));
+  if (place(v).ring) {
+    line("wait_for(" + names_.value(v) + ");");
+    return;
+  }
   if (place(v).prefetched_in) {
     line("// has come: the loop begins with the copy for its next iteration");
     return;
@@ -131,6 +160,8 @@ void FragmentStatements::store(std::size_t at) {
     const bool narrow = toy::is_narrow(array(at).element_type);
     const bool whole = whole_elements(array(at), 0) % (narrow ? 4 : 2) == 0;
     function += whole ? "<true>" : "<false>";
+  } else if (plan_.has_warpgroups && place(v).where != Where::kRowValues) {
+    function += "_by<" + threads() + ">";  // not by all threads of the block
   }
   const std::string text = operand(at, source, false);
   order_of_dram(at);
@@ -169,7 +200,8 @@ void FragmentStatements::product(std::size_t at) {
   // (A B)^T = B^T A^T
   const std::string left = factor(at, is_turned ? 1 : 0, is_turned, true);
   const std::string right = factor(at, is_turned ? 0 : 1, is_turned, false);
-  line(std::string(adds ? "add_product<" : "set_product<") +
+  line(std::string(adds ? "add_" : "set_") +
+       (plan_.has_warpgroups ? "warpgroup_product<" : "product<") +
        (plan_.factors == toy::ElementType::kBf16 ? "Bf16" : "Fp16") + ">(" + names_.value(target) +
        ", " + left + ", " + right + ");");
 }
@@ -325,6 +357,8 @@ void FragmentStatements::scale(std::size_t at, std::size_t target) {
   line("scale<" + threads() + ">(" + names_.value(target) + ", " +
        names_.value(value_at(at, number)) + ".value);");
   access_.written(target);
+  // Here and not before the first read: that may be in a loop, where each iteration would wait.
+  if (plan_.has_warpgroups) line(access_.before_read(target));
 }
 
 }  // namespace flashlab::generate

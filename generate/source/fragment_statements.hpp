@@ -21,18 +21,22 @@ class FragmentStatements {
   FragmentStatements(const toy::BoundProgram& program, const Launch& launch, KernelText& kernel,
                      const FragmentNames& names)
       : program_(program),
-        launch_(launch),
         plan_(*launch.fragments),
         kernel_(kernel),
         names_(names),
-        access_(plan_) {}
+        access_(plan_, barrier()) {}
 
   /// Writes the statements of an instruction.
   void statement(std::size_t at);
   /// Begins to copy a loaded value's tile to this place, from the cell of its load with the loops'
   /// values here.
   void copy(std::size_t v, const std::string& to);
+  /// At level 2: begins to load a tile, in the thread that copies.
+  void copy_box(std::size_t at);
   SharedAccess& access() { return access_; }
+  /// Whether the step subtracts a column or a number, and the next one alone reads the result, in an
+  /// exponential.
+  bool is_difference_of_next(std::size_t at) const;
   /// Another iteration may have written other copies of fragments.
   void forget_copies() { has_copy_.clear(); }
 
@@ -47,14 +51,23 @@ class FragmentStatements {
     return static_cast<std::size_t>(plan_.values.operands[at][operand]);
   }
   const ValuePlace& place(std::size_t v) const { return plan_.places[v]; }
-  std::string threads() const { return std::to_string(launch_.threads); }
+  /// Those that compute.
+  std::string threads() const { return std::to_string(32 * plan_.warps); }
+  /// Where they meet.
+  std::string barrier() const {
+    return plan_.has_warpgroups ? "meet<" + threads() + ">();" : "__syncthreads();";
+  }
   std::size_t cell_operand(std::size_t at) const;
   std::string cell(std::size_t at) const;
   const toy::BoundArray& array(std::size_t at) const;
   /// How many elements along an axis, counted from the last one, surely belong to one tile: 8, 4, 2 or 1.
   static std::int64_t whole_elements(const toy::BoundArray& array, std::size_t axis_from_last);
-  /// A block must see what it stored itself.
+  /// A block must see what it stored itself, and what a thread stores must not come before what another
+  /// one stored there earlier.
   void order_of_dram(std::size_t at);
+  std::size_t stored_value(std::size_t at) const;
+  /// Whether each element of a tile has the same thread in both stores.
+  bool is_written_alike(std::size_t a, std::size_t b) const;
   void copy_from(std::size_t at, std::size_t v, const std::string& to);
   void load(std::size_t at);
   void store(std::size_t at);
@@ -73,13 +86,9 @@ class FragmentStatements {
   /// fills in numbers like -1e30 that stand for -inf. Other large numbers come from products, whose factors
   /// have larger errors.
   bool is_exactly_needed(std::size_t exponential) const;
-  /// Whether the step subtracts a column or a number, and the next one alone reads the result, in an
-  /// exponential.
-  bool is_difference_of_next(std::size_t at) const;
   void scale(std::size_t at, std::size_t target);
 
   const toy::BoundProgram& program_;
-  const Launch& launch_;
   const FragmentPlan& plan_;
   KernelText& kernel_;
   const FragmentNames& names_;

@@ -53,6 +53,15 @@ void KernelText::begin() {
   line("using namespace toy;");
   line("// Arrays: data, rows, columns, rows of a tile, columns of a tile");
   for (const std::string& declaration : declarations_) line(declaration);
+  if (launch_.boxed.empty()) return;
+  line("// The same as boxes for bulk copies: tensor map, rows of a tile, columns of a tile");
+  for (const BoxedArray& boxed : launch_.boxed) {
+    const toy::BoundArray& array = program_.arrays[boxed.array];
+    const std::size_t rank = array.extents.size();
+    const std::string& name = names_.array(boxed.array);
+    line("const Boxes " + name + "_boxes{&" + name + "_map, " +
+         std::to_string(array.tile[rank - 2]) + ", " + std::to_string(array.tile[rank - 1]) + "};");
+  }
 }
 
 std::string KernelText::end() {
@@ -116,8 +125,14 @@ void KernelText::signature() {
   for (const std::size_t array : launch_.arrays) {
     parameters.push_back(element_of(array, written) + "* " + names_.array(array) + "_data");
   }
-  list("extern \"C\" __global__ void __launch_bounds__(" + std::to_string(launch_.threads) + ") " +
-           name_ + "(",
+  for (const BoxedArray& boxed : launch_.boxed) {
+    parameters.push_back("const __grid_constant__ toy::TensorMap " + names_.array(boxed.array) +
+                         "_map");
+  }
+  const std::string at_once =
+      launch_.blocks_at_once > 0 ? ", " + std::to_string(launch_.blocks_at_once) : "";
+  list("extern \"C\" __global__ void __launch_bounds__(" + std::to_string(launch_.threads) +
+           at_once + ") " + name_ + "(",
        parameters, ") {");
   for (const std::size_t array : launch_.arrays) {
     const toy::BoundArray& declared = program_.arrays[array];

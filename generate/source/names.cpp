@@ -1,6 +1,7 @@
 #include "generate/source/names.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace flashlab::generate {
@@ -172,7 +173,25 @@ const std::set<std::string>& reserved_names() {
                                                   "set_row_sum",
                                                   "shared_at",
                                                   "tensor_product",
-                                                  "turned"};
+                                                  "turned",
+                                                  "Box",
+                                                  "Boxes",
+                                                  "LoadedColumn",
+                                                  "Ring",
+                                                  "SwizzledTile",
+                                                  "TensorMap",
+                                                  "add_to_by",
+                                                  "add_warpgroup_product",
+                                                  "give_up_registers",
+                                                  "meet",
+                                                  "prepare",
+                                                  "release",
+                                                  "set_warpgroup_product",
+                                                  "start_roles",
+                                                  "store_by",
+                                                  "take_registers",
+                                                  "wait_for",
+                                                  "warp_of_block"};
   return kReserved;
 }
 
@@ -199,10 +218,14 @@ Names::Names(const toy::BoundProgram& program, const Launch& launch) {
 }
 
 std::string Names::unused(std::string name) {
+  constexpr const char* kDerived[] = {"", "_data", "_map", "_boxes"};
+  const auto is_taken = [&](const char* suffix) { return taken_.contains(name + suffix); };
   name = permitted(std::move(name));
-  while (reserved_names().contains(name) || taken_.contains(name)) name += "_";
-  taken_.insert(name);
-  taken_.insert(name + "_data");
+  while (reserved_names().contains(name) ||
+         std::any_of(std::begin(kDerived), std::end(kDerived), is_taken)) {
+    name += "_";
+  }
+  for (const char* const suffix : kDerived) taken_.insert(name + suffix);
   return name;
 }
 

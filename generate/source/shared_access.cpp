@@ -15,7 +15,7 @@ std::string SharedAccess::before_read(std::size_t value) {
     barrier = "arrive();";
     arrive();
   } else if (written_.contains(value)) {
-    barrier = "__syncthreads();";
+    barrier = barrier_;
     synchronize();
   }
   reading_.insert(value);
@@ -36,7 +36,7 @@ std::string SharedAccess::before_write(std::size_t value) {
   }
   if (!touches(read_) && !touches(written_)) return {};
   synchronize();
-  return "__syncthreads();";
+  return barrier_;
 }
 
 void SharedAccess::unite(const SharedAccess& before) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "generate/plan/fragment_plan.hpp"
 
@@ -11,7 +12,9 @@ namespace flashlab::generate {
 
 class SharedAccess {
  public:
-  explicit SharedAccess(const FragmentPlan& plan) : plan_(plan) {}
+  /// `barrier`: the statement at which all threads that compute meet.
+  SharedAccess(const FragmentPlan& plan, std::string barrier)
+      : plan_(plan), barrier_(std::move(barrier)) {}
 
   /// A new statement of the kernel begins. Its reads come after all barriers that are before it.
   void next_statement() {
@@ -21,6 +24,8 @@ class SharedAccess {
   /// Return the barrier that must come before the statement, or nothing.
   std::string before_read(std::size_t value);
   std::string before_write(std::size_t value);
+  /// Other threads may still read the value, as an earlier iteration does.
+  void read_before(std::size_t value) { read_.insert(value); }
   void copied(std::size_t value) { copying_.insert(value); }
   void written(std::size_t value) { written_.insert(value); }
 
@@ -39,6 +44,7 @@ class SharedAccess {
 
  private:
   const FragmentPlan& plan_;
+  std::string barrier_;
   std::set<std::size_t> copying_, written_, read_;  // values, since the last barrier
   std::set<std::size_t> reading_;                   // by the statement
 };

@@ -31,6 +31,18 @@ __global__ void register_kernel(RegisterFault fault) {
   }
 }
 
+/// The same in a launch that leaves registers for another block.
+template <int kTaken>
+__global__ void shared_registers_kernel(int at_launch) {
+  if (threadIdx.x == 0) flashlab::cuda::emulation::async_block().registers().limit(at_launch);
+  __syncthreads();
+  if (threadIdx.x < kGroupThreads) {
+    ptx::release_registers<24>();
+  } else {
+    ptx::take_registers<kTaken>();
+  }
+}
+
 /// Two warps meet at barrier 3, of which one expects the other number of threads.
 __global__ void barrier_kernel(int expected) {
   if (threadIdx.x < 32) {
@@ -68,6 +80,15 @@ TEST_CASE("setmaxnreg moves registers between warpgroups", "[async]") {
     CHECK_THAT(run(kThree, RegisterFault::kTooMany), contains("are free"));
   }
   flashlab::cuda::emulation::set_schedule_seed(1);
+}
+
+TEST_CASE("a launch for several blocks has fewer registers for setmaxnreg to move", "[async]") {
+  const auto run = [](auto kernel, int at_launch) {
+    return error_of([&] { launch(1, 2 * kGroupThreads, 0, kernel, at_launch); });
+  };
+  CHECK(run(shared_registers_kernel<232>, 128) == "no error");
+  CHECK_THAT(run(shared_registers_kernel<240>, 128), contains("are free"));
+  CHECK_THAT(run(shared_registers_kernel<240>, 264), contains("264 registers per thread"));
 }
 
 TEST_CASE("a named barrier counts the threads that it was told", "[async]") {

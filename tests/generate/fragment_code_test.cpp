@@ -37,6 +37,20 @@ void require_close(const toy::BoundProgram& program, const std::vector<double>& 
   }
 }
 
+/// What was computed and moved, beside the machine's results and counters.
+void require_right(const GenerateCase& one, const generate::Plan& plan,
+                   const ReferenceRun& reference) {
+  cuda::emulation::reset_statistics();
+  const std::vector<double> result = run_generated(one, reference.before);
+  require_close(*one.bound, result, reference.after, generate::rounding_unit(*one.factors));
+  const toy::Counters counters = toy::count(*one.bound, reference.execution.executions, {});
+  const cuda::emulation::Statistics moved = cuda::emulation::statistics();
+  CHECK(toy::Count(static_cast<long>(moved.l2_loaded_bytes)) ==
+        counters.bytes_loaded + repeated_bytes(plan));
+  CHECK(toy::Count(static_cast<long>(moved.l2_stored_bytes)) == counters.bytes_stored);
+  CHECK(toy::Count(static_cast<long>(2 * moved.atomic_bytes)) == counters.bytes_updated);
+}
+
 }  // namespace
 
 TEST_CASE("level 1 computes what the machine computes, and moves the bytes it counts",
@@ -59,21 +73,31 @@ TEST_CASE("level 1 computes what the machine computes, and moves the bytes it co
       }
     }
     cuda::emulation::set_schedule_seed(++number);
-    cuda::emulation::reset_statistics();
-    const std::vector<double> result = run_generated(one, reference->before);
-    require_close(*one.bound, result, reference->after, generate::rounding_unit(*one.factors));
-    const toy::Counters counters = toy::count(*one.bound, reference->execution.executions, {});
-    const cuda::emulation::Statistics moved = cuda::emulation::statistics();
-    CHECK(toy::Count(static_cast<long>(moved.l2_loaded_bytes)) ==
-          counters.bytes_loaded + repeated_bytes(*plan));
-    CHECK(toy::Count(static_cast<long>(moved.l2_stored_bytes)) == counters.bytes_stored);
-    CHECK(toy::Count(static_cast<long>(2 * moved.atomic_bytes)) == counters.bytes_updated);
+    require_right(one, *plan, *reference);
   }
   cuda::emulation::set_schedule_seed(1);
   CHECK(programs.size() > 35);
   CHECK(turned > 20);
   CHECK(with_copies > 20);
   CHECK(prefetched > 50);
+}
+
+TEST_CASE("level 2 computes what the machine computes, and moves the bytes it counts",
+          "[generated]") {
+  std::size_t number = 0;
+  std::set<std::string> programs;
+  for (const GenerateCase& one : warpgroup_cases()) {
+    INFO(one.program << " " << one.setting << " " << generate::to_string(*one.factors));
+    const auto reference = reference_run(*one.bound);
+    const auto plan = generate::plan(*one.bound, one.target());
+    REQUIRE(reference);
+    REQUIRE(plan);
+    programs.insert(one.program);
+    cuda::emulation::set_schedule_seed(++number);
+    require_right(one, *plan, *reference);
+  }
+  cuda::emulation::set_schedule_seed(1);
+  CHECK(programs.size() > 5);
 }
 
 }  // namespace flashlab::test

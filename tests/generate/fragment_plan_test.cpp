@@ -156,7 +156,7 @@ TEST_CASE("a barrier comes before data that others wrote, and before places that
   plan.places[0].shared = SharedPlace{0, 128, 1, 0, 0};
   plan.places[1].shared = SharedPlace{128, 128, 1, 0, 0};
   plan.places[2].shared = SharedPlace{0, 128, 1, 0, 0};  // where value 0 was
-  SharedAccess access(plan);
+  SharedAccess access(plan, "__syncthreads();");
   CHECK(access.before_write(0).empty());
   access.copied(0);
   access.copied(1);

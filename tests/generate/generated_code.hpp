@@ -34,6 +34,8 @@ void launch_generated(unsigned blocks, unsigned threads, std::size_t shared_byte
   config.gridDim = dim3(blocks);
   config.blockDim = dim3(threads);
   config.dynamicSmemBytes = shared_bytes;
+  cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                       cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
   const cudaError_t error =
       cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
   if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));

@@ -72,6 +72,20 @@ TEST_CASE("NVRTC compiles products on tensor cores, also of those that multiply 
   }
 }
 
+TEST_CASE("NVRTC compiles products of warpgroups for compute capability 9.0 and no other",
+          "[nvrtc]") {
+  if (!is_nvrtc_here()) FLASHLAB_SKIP("there is no NVRTC here");
+  toy::BoundProgram program =
+      bundled("flash2", params({{"n", 512}, {"d", 128}, {"B", 128}, {"Bk", 128}}));
+  generate::set_element_type(program, toy::ElementType::kBf16);
+  const auto plan =
+      generate::plan(program, {generate::kMostSharedBytes, toy::ElementType::kBf16, true});
+  REQUIRE(plan);
+  const generate::GpuJob job = generate::job_of(program, *plan, "flash2");
+  CHECK(generate::compiled_job(job, kHopper).sources.front().architecture == "sm_90a");
+  CHECK_THROWS_AS(generate::compiled_job(job, 89), generate::CompileError);
+}
+
 TEST_CASE("the launches of a program are compiled in processes, and an error in any is told",
           "[nvrtc]") {
   if (!is_nvrtc_here()) FLASHLAB_SKIP("there is no NVRTC here");

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "attention_cuda/emulation/fibers.hpp"
+
 namespace flashlab::cuda::emulation {
 namespace {
 
@@ -68,6 +70,9 @@ void AsyncBlock::load_box(int thread, std::size_t shared_at, const TensorMap& ma
     throw std::logic_error(operation->name + " ends outside shared memory");
   mbarriers_.require_fenced(mbarrier_at, operation->name);
   operation->writes.push_back(bytes);
+  map.for_each(shared_at, coordinates, [&](std::size_t, const unsigned char* from) {
+    if (from != nullptr) block_statistics().l2_loaded_bytes += map.element_bytes;
+  });
   const auto box = std::make_shared<std::vector<unsigned char>>(map.box_bytes());
   // Elements in the order of shared memory, from the box's first byte on.
   operation->read = [box, map, shared_at,

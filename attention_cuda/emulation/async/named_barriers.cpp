@@ -60,6 +60,18 @@ void RegisterPool::begin(int num_threads) {
   free_ = 0;
 }
 
+void RegisterPool::limit(int registers) {
+  for (std::size_t warp = 0; warp < share_.size(); ++warp) {
+    if (!asked_[warp].empty() || registers > share_[warp]) {
+      throw std::logic_error("a launch with " + std::to_string(registers) +
+                             " registers per thread, when warp " + std::to_string(warp) + " has " +
+                             std::to_string(share_[warp]) +
+                             (asked_[warp].empty() ? "" : " after a setmaxnreg"));
+    }
+    share_[warp] = registers;
+  }
+}
+
 void RegisterPool::check(int warp, int registers, const char* operation) {
   if (registers < 24 || registers > 256 || registers % 8 != 0) {
     throw std::logic_error(std::string(operation) + " " + std::to_string(registers) +

@@ -37,6 +37,9 @@ class NamedBarriers {
 class RegisterPool {
  public:
   void begin(int num_threads);
+  /// The launch gives each thread this many, if several blocks share a multiprocessor. Throws
+  /// std::logic_error if a block has fewer, or after a setmaxnreg.
+  void limit(int registers);
   /// setmaxnreg.dec of a warp. Throws std::logic_error unless `registers` is allowed and not larger
   /// than the warp's share, and the same for all warps of its warpgroup.
   void release(int warp, int registers);

@@ -11,7 +11,7 @@ namespace toy {
 template <class Real>
 __device__ inline Real* shared_memory() {
 #ifdef __CUDACC__
-  extern __shared__ double flashlab_shared_memory[];
+  extern __shared__ __align__(1024) double flashlab_shared_memory[];
   return reinterpret_cast<Real*>(flashlab_shared_memory);
 #else  // flashlab's emulation of a GPU
   return reinterpret_cast<Real*>(flashlab::cuda::emulation::shared_bytes().data());

@@ -56,6 +56,26 @@ TEST_CASE("gpu compares results in 16 bits, with additions in one step") {
   CHECK(run["dtype"] == "bf16");
 }
 
+TEST_CASE("gpu gives products to warpgroups at level 2, on every head") {
+  const FakeGpu fake;
+  const std::string call = "flash2_causal -D n=100,d=72,B=64,Bk=32 --dtype bf16 --level 2";
+  const auto run = json_of(fake.gpu(call + " --heads 2 --check 2 --repeat 1 --json"));
+  CHECK(run["level"] == 2);
+  REQUIRE(run["checked"].size() == 4);
+  for (const auto& output : run["checked"]) {
+    CHECK(output["largest_error"] <= output["allowed_error"]);
+  }
+  const auto plan = json_of(flashlab("gpu " + call + " --plan --json"));
+  CHECK(plan["shared_bytes_limit"] == 227 << 10);
+  CHECK(plan["launches"][0]["warpgroups"] == true);
+  CHECK(plan["launches"][0]["threads"] == 256);
+  const auto small =
+      json_of(flashlab("gpu flash2 -D n=96,d=64,B=48 --dtype bf16 --level 2 --plan --json"));
+  CHECK(small["launches"][0]["warpgroups"] == false);
+  CHECK_THAT(small["launches"][0]["no_warpgroups"]["reason"].get<std::string>(),
+             contains("48 rows") && contains("64"));
+}
+
 TEST_CASE("gpu multiplies on tensor cores at level 1, at edges of tiles and transposed") {
   const FakeGpu fake;
   const auto run = [&](const std::string& arguments) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "generate/plan/element_types.hpp"
+#include "generate/plan/fragment_plan.hpp"
 #include "tests/generate/cases/strict_float.hpp"
 #include "tests/toymachine/execute/random_tiles.hpp"
 #include "toymachine/count/counters.hpp"
@@ -47,9 +48,20 @@ const std::vector<Parameters>& fragment_choices() {
   return kChoices;
 }
 
-constexpr unsigned kRandomPrograms = 90;  // drawn; about half of them run
-constexpr std::size_t kRandomSizes = 20;  // of each program of the course
-constexpr int kMostDrawnSizes = 400;      // of which some do not bind, or have no tile of some kind
+/// The same for warpgroups, which hold 64 rows: tiles of one panel and of several, and rests.
+const std::vector<Parameters>& warpgroup_choices() {
+  static const std::vector<Parameters> kChoices = {
+      {{"n", 100}, {"nk", 72}, {"d", 24}, {"B", 64}, {"Bk", 32}, {"w", 21}, {"m", 40}, {"k", 40}},
+      {{"n", 192}, {"nk", 96}, {"d", 80}, {"B", 192}, {"Bk", 80}, {"w", 40}},
+      {{"n", 64}, {"nk", 130}, {"d", 128}, {"B", 64}, {"Bk", 64}, {"Bd", 64}, {"w", 90}},
+      {{"n", 196}, {"nk", 132}, {"d", 40}, {"B", 128}, {"Bk", 128}, {"w", 90}}};
+  return kChoices;
+}
+
+constexpr unsigned kRandomNarrowPrograms = 200;  // drawn; a tenth has products of fragments
+constexpr unsigned kRandomPrograms = 90;         // drawn; about half of them run
+constexpr std::size_t kRandomSizes = 20;         // of each program of the course
+constexpr int kMostDrawnSizes = 400;  // of which some do not bind, or have no tile of some kind
 
 /// Values for all parameters. They are small, because every element is a step of the emulation.
 Parameters drawn_parameters(std::mt19937& generator) {
@@ -159,6 +171,15 @@ constexpr const char* kNarrowTypes =
     "LOAD a[i][j], X\nLOAD b[i][j], Y\nADD X, Y, X\nMUL X, T, X\nSTORE X, c[i][j]\n"
     "MUL X, Y, X\nSTORE X, d[i][j]\nend\nend\n";
 
+/// What is stored is no fragment: numbers, where a fragment was stored before, and a loaded tile.
+constexpr const char* kStoredNumbers =
+    ".isa attention\n.param n = 128\n.const two = 2\n.input a(n, 64) tile (64, 64)\n"
+    ".output o(n, 64) tile (64, 64)\n.output c(n, 64) tile (64, 64)\n"
+    ".output s(n, 64) tile (64, 64)\n.reg A, P, X\n.pass Zero\nFILL 0, X\n"
+    "for i in 0..tiles(s)\nSTORE X, s[i][0]\nend\n.pass Store\nfor i in 0..tiles(a)\n"
+    "LOAD a[i][0], A\nMAC_Z A, A^T, P\nSTORE P, o[i][0]\nFILL two, X\nSTORE X, o[i][0]\n"
+    "STORE A, c[i][0]\nATOMIC_ADD X, s[i][0]\nMAC_Z A, P, P\nATOMIC_ADD P, s[i][0]\nend\n";
+
 /// Registers of doubles, of which some come from floats.
 constexpr const char* kDoubles =
     ".isa attention\n.param n = 6\n.input x[n] double\n.input y[n]\n.output o[n] double\n"
@@ -222,23 +243,49 @@ bool execute(const toy::BoundProgram& program, ReferenceRun& run) {
 
 constexpr const char* kFolders[] = {"toymachine/programs", "exercises"};
 
+/// Whether some launch is in fragments, and of warpgroups if the case is.
 bool has_fragments(const GenerateCase& one) {
   const auto plan = generate::plan(*one.bound, one.target());
-  return plan &&
-         std::any_of(plan->launches.begin(), plan->launches.end(),
-                     [](const generate::Launch& launch) { return launch.fragments != nullptr; });
+  return plan && std::any_of(plan->launches.begin(), plan->launches.end(),
+                             [&](const generate::Launch& launch) {
+                               return launch.fragments != nullptr &&
+                                      launch.fragments->has_warpgroups >= one.has_warpgroups;
+                             });
+}
+
+/// All bundled programs and solutions in 16 bits, and random ones with these tiles.
+std::vector<GenerateCase> narrow_cases(const std::vector<Parameters>& choices,
+                                       const std::vector<Parameters>& random_tiles) {
+  std::vector<GenerateCase> cases;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const auto factors = i % 2 == 0 ? toy::ElementType::kBf16 : toy::ElementType::kFp16;
+    for (const char* const folder : kFolders) {
+      add_folder(fs::path(FLASHLAB_SOURCE_DIR) / folder, {choices[i]}, cases, factors);
+    }
+  }
+  add_cases("stored_numbers", kStoredNumbers, {{}}, cases, toy::ElementType::kBf16);
+  for (unsigned seed = 0; seed < kRandomNarrowPrograms; ++seed) {
+    add_cases("random_" + std::to_string(seed), RandomTiles(seed).text(),
+              {random_tiles[seed % random_tiles.size()]}, cases, toy::ElementType::kBf16);
+  }
+  return cases;
 }
 
 }  // namespace
 
 std::vector<GenerateCase> fragment_cases() {
-  std::vector<GenerateCase> cases;
-  for (std::size_t i = 0; i < fragment_choices().size(); ++i) {
-    const auto factors = i % 2 == 0 ? toy::ElementType::kBf16 : toy::ElementType::kFp16;
-    for (const char* const folder : kFolders) {
-      add_folder(fs::path(FLASHLAB_SOURCE_DIR) / folder, {fragment_choices()[i]}, cases, factors);
-    }
-  }
+  std::vector<GenerateCase> cases = narrow_cases(
+      fragment_choices(),
+      {{{"n", 40}, {"m", 32}, {"B", 16}, {"C", 16}}, {{"n", 32}, {"m", 24}, {"B", 32}, {"C", 16}}});
+  std::erase_if(cases, [](const GenerateCase& one) { return !has_fragments(one); });
+  return cases;
+}
+
+std::vector<GenerateCase> warpgroup_cases() {
+  std::vector<GenerateCase> cases =
+      narrow_cases(warpgroup_choices(), {{{"n", 68}, {"m", 128}, {"B", 64}, {"C", 64}},
+                                         {{"n", 128}, {"m", 64}, {"B", 128}, {"C", 64}}});
+  for (GenerateCase& one : cases) one.has_warpgroups = true;
   std::erase_if(cases, [](const GenerateCase& one) { return !has_fragments(one); });
   return cases;
 }
@@ -270,7 +317,10 @@ std::vector<GenerateCase> generate_cases() {
 }
 
 std::string identifier_of(const GenerateCase& one) {
-  std::string name = (one.factors ? "fragments_" : "case_") + one.program + "_" + one.setting;
+  std::string name = (one.has_warpgroups ? "warpgroups_"
+                      : one.factors      ? "fragments_"
+                                         : "case_") +
+                     one.program + "_" + one.setting;
   std::erase(name, '=');
   std::replace(name.begin(), name.end(), ' ', '_');
   return name;

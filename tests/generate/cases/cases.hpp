@@ -21,9 +21,11 @@ struct GenerateCase {
   std::string setting;  // "n=5 d=3 …"
   std::shared_ptr<const toy::BoundProgram> bound;
   std::optional<toy::ElementType> factors;  // of products on tensor cores: level 1
+  bool has_warpgroups = false;              // and level 2
 
   generate::Target target() const {
-    return {factors ? generate::kMostSharedBytes : generate::kSharedBytesEverywhere, factors};
+    return {factors ? generate::kMostSharedBytes : generate::kSharedBytesEverywhere, factors,
+            has_warpgroups};
   }
 };
 
@@ -35,6 +37,9 @@ std::vector<GenerateCase> generate_cases();
 /// 16 bits: tiles that are smaller than those of tensor cores, tiles that are larger, and last tiles
 /// with fewer rows or columns.
 std::vector<GenerateCase> fragment_cases();
+
+/// Returns the same for launches whose products level 2 gives to warpgroups: one of them, and several.
+std::vector<GenerateCase> warpgroup_cases();
 
 /// Returns a GenerateCase's name in generated sources: "flash2_n5_d3".
 std::string identifier_of(const GenerateCase& one);

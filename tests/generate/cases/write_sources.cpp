@@ -1,5 +1,6 @@
 // Writes the generated code of all cases into a few C++ sources, for the build of the tests:
-//   write_generated_sources FILE…       level 1 in the last third of the files, level 0 in the others
+//   write_generated_sources FILE…       level 2 in the last file, level 1 in the third before it, level 0
+//                                       in the others
 #include <cstddef>
 #include <exception>
 #include <fstream>
@@ -31,6 +32,22 @@ std::string element_text(flashlab::toy::ElementType type) {
   return {};
 }
 
+/// "flashlab::test::map_of(arrays[1], true, 1, 72, 24, 32)"
+std::string map_text(const flashlab::toy::BoundArray& array,
+                     const flashlab::generate::BoxedArray& boxed) {
+  const std::int64_t cols = array.extents.back(), rows = array.extents[array.extents.size() - 2];
+  const bool is_bfloat16 = array.element_type == flashlab::toy::ElementType::kBf16;
+  if (boxed.is_column) {
+    return "flashlab::test::map_of_column(arrays[" + std::to_string(boxed.array) + "], " +
+           std::to_string(array.size / rows) + ", " + std::to_string(rows) + ", " +
+           std::to_string(boxed.rows) + ")";
+  }
+  return "flashlab::test::map_of(arrays[" + std::to_string(boxed.array) + "], " +
+         (is_bfloat16 ? "true" : "false") + ", " + std::to_string(array.size / rows / cols) + ", " +
+         std::to_string(rows) + ", " + std::to_string(cols) + ", " + std::to_string(boxed.rows) +
+         ")";
+}
+
 /// A function that runs all launches.
 std::string host_function(const GenerateCase& one, const Plan& plan) {
   const std::string name = identifier_of(one);
@@ -44,6 +61,9 @@ std::string host_function(const GenerateCase& one, const Plan& plan) {
       text += ", (" + element_text(one.bound->arrays[array].element_type) + "*)arrays[" +
               std::to_string(array) + "]";
     }
+    for (const flashlab::generate::BoxedArray& boxed : launch.boxed) {
+      text += ", " + map_text(one.bound->arrays[boxed.array], boxed);
+    }
     text += ");\n";
   }
   return text + "}\n";
@@ -53,6 +73,7 @@ void write(const std::string& path, const std::vector<GenerateCase>& cases, std:
            std::size_t step, int level) {
   std::ofstream file(path);
   file << "#include \"tests/generate/generated_code.hpp\"\n"
+       << (level == 2 ? "#include \"tests/generate/generated_warpgroups.hpp\"\n" : "")
        << flashlab::generate::device_functions(level);
   std::string table;
   for (std::size_t i = first; i < cases.size(); i += step) {
@@ -71,13 +92,14 @@ void write(const std::string& path, const std::vector<GenerateCase>& cases, std:
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const auto files = static_cast<std::size_t>(argc - 1), plain = files - files / 3;
+  const auto files = static_cast<std::size_t>(argc - 2), plain = files - files / 3;
   const std::vector<GenerateCase> cases = flashlab::test::generate_cases();
   for (std::size_t i = 0; i < plain; ++i) write(argv[i + 1], cases, i, plain, 0);
   const std::vector<GenerateCase> fragments = flashlab::test::fragment_cases();
   for (std::size_t i = plain; i < files; ++i) {
     write(argv[i + 1], fragments, i - plain, files - plain, 1);
   }
+  write(argv[argc - 1], flashlab::test::warpgroup_cases(), 0, 1, 2);
   return 0;
 } catch (const std::exception& error) {
   std::cerr << "write_generated_sources: " << error.what() << "\n";

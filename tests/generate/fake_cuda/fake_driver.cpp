@@ -12,6 +12,8 @@
 #include <cstring>
 #include <string>
 
+#include "attention_cuda/emulation/async/tensor_map.hpp"
+
 namespace {
 
 using LaunchFunction = int (*)(const cudaLaunchConfig_t& config, void** places);
@@ -130,6 +132,30 @@ int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned gr
   config.blockDim = dim3(block_x, block_y, block_z);
   config.dynamicSmemBytes = shared_bytes;
   return function_of(function)->launch(config, parameters);
+}
+
+/// The kernels take the emulation's own tensor maps, which are smaller.
+int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, void* address,
+                           const std::uint64_t* sizes, const std::uint64_t* strides,
+                           const unsigned* box, const unsigned*, int, int swizzle, int, int) {
+  constexpr std::size_t kMapBytes = 128;
+  constexpr int kFloat = 7, kSwizzle128Bytes = 3, kInvalid = 1;
+  using Map = flashlab::cuda::emulation::TensorMap;
+  static_assert(sizeof(Map) <= kMapBytes);
+  if (rank > Map::kMostRank || swizzle != (type == kFloat ? 0 : kSwizzle128Bytes)) return kInvalid;
+  Map result;
+  result.base = static_cast<unsigned char*>(address);
+  result.rank = static_cast<int>(rank);
+  result.element_bytes = type == kFloat ? 4 : 2;
+  result.is_swizzled = type != kFloat;
+  for (unsigned axis = 0; axis < rank; ++axis) {
+    result.sizes[axis] = sizes[axis];
+    result.strides[axis] = axis == 0 ? result.element_bytes : strides[axis - 1];
+    result.box[axis] = box[axis];
+    if (axis > 0 && result.strides[axis] % 16 != 0) return kInvalid;
+  }
+  std::memcpy(map, &result, sizeof result);
+  return 0;
 }
 
 int cuEventCreate(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }

@@ -41,7 +41,8 @@ int launch_places(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...
 )";
 
 std::string launches_of(const std::string& source) {
-  static const std::regex kKernel(R"re(__global__ void (?:__launch_bounds__\(\d+\) )?(\w+)\()re");
+  static const std::regex kKernel(
+      R"re(__global__ void (?:__launch_bounds__\([\d, ]+\) )?(\w+)\()re");
   std::string text = kLaunches;
   for (std::sregex_iterator match(source.begin(), source.end(), kKernel), end; match != end;
        ++match) {
@@ -63,6 +64,10 @@ bool build(FakeProgram& program) {
   if (fs::exists(library)) return true;
   std::ofstream(source) << "#include <cuda_runtime.h>\n#include <utility>\n"
                         << "#include \"attention_cuda/emulation/tensor_core.hpp\"\n"
+                        << "#include \"attention_cuda/ptx/bulk_copy.cuh\"\n"
+                        << "#include \"attention_cuda/ptx/mbarrier.cuh\"\n"
+                        << "#include \"attention_cuda/ptx/warpgroup.cuh\"\n"
+                        << "#include \"attention_cuda/ptx/wgmma.cuh\"\n"
                         << program.source << launches_of(program.source);
   const std::string command =
       FLASHLAB_COMPILER
