@@ -28,6 +28,7 @@ struct CompareFlags {
   // The measurement
   std::string measured, from_ncu, peers;
   bool predict_only = false, no_counters = false, resume = false;
+  bool again = false;  // all rows of `measured` are predicted by this version
   std::optional<int> repeat;
   std::uint64_t seed = 1;
   // The output

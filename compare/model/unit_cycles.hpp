@@ -25,6 +25,7 @@ namespace flashlab::compare {
 struct UnitCycles {
   double tensor = 0, shared = 0, issue = 0, exp = 0, sums = 0;  // of a multiprocessor
   double wait = 0;                                              // of a warp
+  double l1 = 0;        // of the same memory as `shared`, and not in it
   double operands = 0;  // of shared memory, during wgmma: not in `shared`
   double product_issue =
       0;  // of `issue`: mma.sync, whose slots are clocks of the tensor cores' time
