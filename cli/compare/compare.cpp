@@ -360,6 +360,10 @@ int over_gpus(const CompareFlags& flags) {
 int run(const CompareFlags& flags) {
   flags.check();
   if (flags.calibrate) return calibrate(flags);
+  if (flags.sources) {
+    std::cout << sources_table(flags.terminal.terminal());
+    return kExitGood;
+  }
   if (!flags.gpus.empty()) return over_gpus(flags);
   const bool is_file = !flags.measured.empty() && !flags.chooses_calls;
   Session session = is_file ? session_of_file(flags) : predicted_session(flags);

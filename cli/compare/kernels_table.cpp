@@ -4,6 +4,7 @@
 
 #include "cli/terminal/text_table.hpp"
 #include "compare/report/counted_units.hpp"
+#include "compare/report/source_times.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
@@ -47,6 +48,35 @@ std::string kernels_table(const std::vector<compare::Row>& rows, const Terminal&
     text += line + "\n";
   }
   return text;
+}
+
+std::string sources_table(const Terminal& terminal) {
+  TextTable table({{"GPU"},
+                   {"problem"},
+                   {"source's kernel"},
+                   {"its ms", Align::kRight},
+                   {"predicted"},
+                   {"ms", Align::kRight},
+                   {"ratio", Align::kRight}});
+  std::string reasons;
+  int num_near = 0, num_all = 0, number = 0;
+  for (const compare::SourceTime& time : compare::source_times()) {
+    ++num_all;
+    num_near += time.reason.empty() ? 1 : 0;
+    const std::string mark = time.reason.empty() ? "" : " " + std::to_string(++number);
+    table.row({time.gpu, time.problem, time.kernel, three_digits(time.source_ms), time.ours,
+               three_digits(time.predicted_ms), fixed_text(time.ratio(), 2) + mark});
+    if (time.reason.empty()) continue;
+    const std::vector<std::string> lines = wrap(time.reason, terminal.width - 5);
+    for (std::size_t k = 0; k < lines.size(); ++k) {
+      const std::string head = k == 0 ? std::to_string(number) + "." : "";
+      reasons += head + std::string(5 - head.size(), ' ') + lines[k] + "\n";
+    }
+  }
+  return "batch 4, d 64; 8 heads on the RTX 4000 Ada, 1 head on the RTX 3090; predicted from data "
+         "sheets\n\n" +
+         table.to_string(terminal) + "\n" + reasons + "\n" + std::to_string(num_near) + " of " +
+         std::to_string(num_all) + " within 30 %\n";
 }
 
 }  // namespace flashlab::cli

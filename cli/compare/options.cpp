@@ -131,6 +131,9 @@ void CompareFlags::add_machine_flags(CLI::App& command) {
              "bwd-gather-kv")
       .type_name("R,...")
       .group(kTheGpuGroup);
+  add_flag(command, "--sources", sources,
+           "the times that the sources published for their GPUs, beside predictions; no calls")
+      .group(kTheGpuGroup);
   add_option(command, "--gpu", gpu, "one of the data sheets (the GPU here, or h200)")
       .type_name("NAME")
       .group(kTheGpuGroup);
