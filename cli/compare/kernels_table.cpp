@@ -73,10 +73,15 @@ std::string sources_table(const Terminal& terminal) {
       reasons += head + std::string(5 - head.size(), ' ') + lines[k] + "\n";
     }
   }
-  return "batch 4, d 64; 8 heads on the RTX 4000 Ada, 1 head on the RTX 3090; predicted from data "
-         "sheets\n\n" +
-         table.to_string(terminal) + "\n" + reasons + "\n" + std::to_string(num_near) + " of " +
-         std::to_string(num_all) + " within 30 %\n";
+  std::string text;
+  for (const std::string& line : wrap("batch 4, d 64; 8 heads on the RTX 4000 Ada, 1 head on the "
+                                      "RTX 3090; predicted from data "
+                                      "sheets",
+                                      terminal.width)) {
+    text += line + "\n";
+  }
+  return text + "\n" + table.to_string(terminal) + "\n" + reasons + "\n" +
+         std::to_string(num_near) + " of " + std::to_string(num_all) + " within 30 %\n";
 }
 
 }  // namespace flashlab::cli

@@ -204,7 +204,8 @@ void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTime
   const double hz = clock_hz(machine, request.dtype, request.products, work.instruction, busy,
                              cycles.shared * pairs_of_sm / all);
   const auto ms = [&](double clocks) { return 1e3 * clocks / hz; };
-  if (has_tensor) prediction.products_ms = ms(cycles.tensor * pairs_of_sm);
+  // Multiply-adds of threads are instructions: they are in the issue slots.
+  prediction.products_ms = has_tensor ? ms(cycles.tensor * pairs_of_sm) : 0;
   prediction.exp_ms = ms(cycles.exp * pairs_of_sm);
   prediction.shared_ms = ms(cycles.all_shared() * pairs_of_sm);
   prediction.issue_ms = ms(cycles.issue * pairs_of_sm);

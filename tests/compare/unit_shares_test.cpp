@@ -58,6 +58,38 @@ TEST_CASE("the sentence names the unit that binds, the next one, and the warps t
   CHECK(binding_sentence(Step{}) == "no unit is described");
 }
 
+TEST_CASE(
+    "the sentence agrees with the number of its unit, and with units that are alike or far off") {
+  Step step = described_step();
+  step.predicted.products_ms = 0.9;
+  CHECK_THAT(binding_sentence(step), Catch::Matchers::StartsWith("products bind, busy 56 %"));
+  step.predicted.shared_ms = 0.895;
+  CHECK_THAT(binding_sentence(step), says("; shared memory is as busy"));
+  step.predicted.products_ms = 0.89;
+  CHECK_THAT(binding_sentence(step), says("; products are as busy"));
+  step.predicted.products_ms = step.predicted.issue_ms = step.predicted.exp_ms = 0.02;
+  CHECK_THAT(binding_sentence(step), says("; no other unit comes near"));
+}
+
+TEST_CASE("products that no tensor core made are issue slots", "[compare]") {
+  Step step = described_step();
+  step.measured = flashlab::test::measured_in(2);
+  step.measured->tensor_percent = 0.1;
+  CHECK(unit_shares(step)[1].name == "issue slots");
+  CHECK(unit_shares(step).size() == 3);
+  step.measured->tensor_percent = 40;
+  CHECK(unit_shares(step)[1].name == "products");
+}
+
+TEST_CASE("a unit that does nearly nothing is shown only if a counter sees it") {
+  Step step = described_step();
+  step.predicted.exp_ms = 0.004;
+  CHECK(unit_shares(step).size() == 3);
+  step.measured = flashlab::test::measured_in(2);
+  step.measured->exp_percent = 12;
+  CHECK(unit_shares(step).size() == 4);
+}
+
 TEST_CASE("times in a prediction combine as clocks per pair do") {
   const UnitCycles cycles = {.tensor = 50, .shared = 80, .issue = 40, .exp = 20, .wait = 60};
   Prediction p;
