@@ -12,7 +12,7 @@
 namespace flashlab::cli {
 namespace {
 
-std::string ratio_text(const std::optional<double>& ratio) {
+std::string unit_ratio(const std::optional<double>& ratio) {
   return ratio ? fixed_text(*ratio, 2) : "";
 }
 
@@ -34,8 +34,8 @@ std::string kernels_table(const std::vector<compare::Row>& rows, const Terminal&
                std::to_string(kernel.close.num_all), std::to_string(kernel.close.num_close),
                std::to_string(kernel.near.num_close),
                fixed_text(kernel.least, 2) + "-" + fixed_text(kernel.most, 2),
-               ratio_text(kernel.units.products), ratio_text(kernel.units.shared),
-               ratio_text(kernel.units.issue), ratio_text(kernel.units.exps)});
+               unit_ratio(kernel.units.products), unit_ratio(kernel.units.shared),
+               unit_ratio(kernel.units.issue), unit_ratio(kernel.units.exps)});
   }
   if (table.empty()) return "no measured times\n";
   std::string text = table.to_string(terminal) + "\n";

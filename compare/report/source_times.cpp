@@ -76,7 +76,7 @@ struct SourceProblem {
   }
 };
 
-using Times = std::vector<SourceTime>;
+using SourceTimes = std::vector<SourceTime>;
 
 /// Six steps over a matrix in 16 bits, which their text counts; ours are in fp32, and more.
 SourceTime by_their_bytes(const SourceProblem& problem, double source_ms) {
@@ -92,7 +92,7 @@ SourceTime by_their_bytes(const SourceProblem& problem, double source_ms) {
           {}};
 }
 
-void add_pallas(const nlohmann::json& post, Times& times) {
+void add_pallas(const nlohmann::json& post, SourceTimes& times) {
   SourceProblem problem(post.at("gpu"), 8);
   problem.dtype = DataType::kBFloat16;
   const auto ms = [&](const char* pass, std::int64_t n, std::size_t column) -> double {
@@ -121,7 +121,7 @@ void add_pallas(const nlohmann::json& post, Times& times) {
   }
 }
 
-void add_fa2_post(const nlohmann::json& post, Times& times) {
+void add_fa2_post(const nlohmann::json& post, SourceTimes& times) {
   SourceProblem problem(post.at("gpu"), 1);
   problem.n = 8192;
   const auto passes_of = [&](double ms) {
@@ -170,7 +170,7 @@ void add_fa2_post(const nlohmann::json& post, Times& times) {
 
 std::vector<SourceTime> source_times() {
   const nlohmann::json file = nlohmann::json::parse(source_time_files[0].text);
-  Times times;
+  SourceTimes times;
   add_pallas(file.at("pallas_post"), times);
   add_fa2_post(file.at("fa2_backward_post"), times);
   return times;
