@@ -24,7 +24,8 @@ constexpr double kInstructionsOfStatistics = 2 * (kInstructionsOfRowAddress + 7 
 void take_parts(BlockWork& work, std::int64_t depth, int element_bytes, int num_places) {
   const std::int64_t at_once = std::min(depth, unrolled_depth(element_bytes));
   for (std::size_t k = 0; k < 2; ++k) work.products[k].depth_at_once = at_once;
-  const auto rounds = static_cast<double>(2 * depth / at_once);
+  const std::int64_t rounds_of_two = 2 * depth / at_once;
+  const auto rounds = static_cast<double>(rounds_of_two);
   work.tile_instructions +=
       kInstructionsOfTwoTiles +
       work.score_passes * (kInstructionsOfVisible + num_places * kInstructionsOfTilePlace +
@@ -74,7 +75,7 @@ BlockWork fp32_key_work(const BackwardFp32Shape& shape, bool with_dQ) {
   store_sums(work, 2 * block * head_dim, 4);
   // The head and the tile of queries by a division of whole numbers: for loads, for half of the warps that have
   // statistics, and for dQ.
-  work.tile_specials = kSpecialsOfPlace / 2 * (with_dQ ? 2.5 : 1.5);
+  work.tile_specials = kSpecialsOfDivider * (with_dQ ? 2.5 : 1.5);
   if (with_dQ) {
     work.products.push_back(fp32_dQ(block, head_dim));
     work.added.bytes = 4 * block * head_dim;

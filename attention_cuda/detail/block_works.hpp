@@ -46,8 +46,9 @@ inline void store_sums(BlockWork& work, std::int64_t num_sums, int element_bytes
 /// the last one (two comparisons each, with a sum and a branch), and the loop's branch.
 inline constexpr double kInstructionsOfTile = 18;
 
-/// Of these two divisions and remainders: the divisor as a float, its reciprocal, and back to a whole number.
-inline constexpr int kSpecialsOfPlace = 2 * 3;
+/// Of a division by a whole number, on the unit of exponentials: the divisor as a float, its reciprocal, and
+/// back to a whole number. A place takes two of them, with their remainders.
+inline constexpr int kSpecialsOfDivider = 3, kSpecialsOfPlace = 2 * kSpecialsOfDivider;
 
 /// The work of rows, each of whose warps finds its batch entry, head and row.
 inline RowWork with_place(RowWork work) {

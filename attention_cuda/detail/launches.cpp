@@ -100,8 +100,9 @@ BlockWork warp_per_query_work(int num_products, std::int64_t head_dim, int block
   // An address of each number, beside the one that each load counts.
   constexpr double kLoop =
       2;  // per key: the comparison, the branch; the sum is in the row's address
-  work.tile_instructions = kLoop + static_cast<double>(num_products * (head_dim / kLanes)) *
-                                       (kInstructionsOfColumnAddress - 1);
+  const std::int64_t numbers_of_lane = num_products * (head_dim / kLanes);
+  work.tile_instructions =
+      kLoop + static_cast<double>(numbers_of_lane) * (kInstructionsOfColumnAddress - 1);
   work.cache_waits = num_products - 1;  // V comes meanwhile
   work.first_bytes = 4 * kQueryWarps * head_dim;
   return work;
