@@ -222,8 +222,8 @@ class WorkCounter {
     constexpr double kUsesOfShuffle = 1;  // a maximum or a sum
     instructions_ += (1 + kUsesOfShuffle) * shuffles;
     wavefronts_ += shuffles;
-    wait_ += work_.score_passes * gpu_.latency.exp +
-             work_.row_shuffles / work_.shuffles_at_once * gpu_.latency.shuffle;
+    const int rounds_of_shuffles = work_.row_shuffles / work_.shuffles_at_once;
+    wait_ += work_.score_passes * gpu_.latency.exp + rounds_of_shuffles * gpu_.latency.shuffle;
   }
 
   /// One half of the warps makes P, with exponentials, on half of the schedulers; then the other one makes dS.

@@ -1,5 +1,7 @@
 #include "compare/report/unit_shares.hpp"
 
+#include <cmath>
+
 #include "compare/model/unit_cycles.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/compare/synthetic_row.hpp"
@@ -49,7 +51,7 @@ TEST_CASE("the sentence names the unit that binds, the next one, and the warps t
   // 2.1 and 1.8 ms of a warp alone; two of them share the units
   const double before = 2.1 + (0.25 + 0.64 + 0.16 + 0.04) / 2.1,
                after = 1.8 + (0.25 + 0.25 + 0.16 + 0.04) / 1.8;
-  const int percent = static_cast<int>(100 * after / before + 0.5);
+  const int percent = static_cast<int>(std::lround(100 * after / before));
   CHECK_THAT(text, says("it would take " + std::to_string(percent) + " % of the time"));
   CHECK_THAT(text, says("its 2 warps per scheduler need other units or wait"));
   Step saturated = described_step();

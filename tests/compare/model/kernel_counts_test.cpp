@@ -66,7 +66,7 @@ TEST_CASE("wgmma's backward pass: the instructions of a warp for a pair of tiles
            .block_work;
   // 128 keys of two warpgroups, 64 queries. A thread has 64 x 64 / 128 = 32 scores: an exponential and
   // three more for each, and for two of them a conversion of P and one of dS.
-  const double scores = 32 * (1 + 3) + 2 * 32 / 2;
+  const double scores = 32 * (1 + 3) + 2 * 32 / 2.0;
   // S and dP: four steps of depth 16, with two places of two words. dV and dK: four, with one place.
   const double products = 2 * 4 * (1 + 4) + 2 * 4 * (1 + 2);
   // lse and delta for 8 queries at a time, with an address; Q and dO come and go; the loop; queries that see no
@@ -117,7 +117,7 @@ TEST_CASE("flash1: the instructions of a warp for a query and a tile of keys", "
       *launch_of("flash1", "flash1", "flash1", one_head(1024, 64, DataType::kFloat32)).block_work;
   // A lane has one of 32 keys, and then two columns of O. Its key's row and Q's, 4 columns at a time: 16 loads
   // of 5 wavefronts as two instructions each, and V's; the row of Q, m and l go to shared memory.
-  const double products = 64 + 32 * 2, loads = 2 * (16 * 5 + 32 * 2) / 2, stores = 2 * (2 + 2);
+  const double products = 64 + 32 * 2, loads = 2 * (16 * 5 + 32 * 2) / 2.0, stores = 2 * (2 + 2);
   // A maximum and a sum of 32 lanes, and 32 weights.
   const double shuffles = 2 * (5 + 5 + 32);
   // Two exponentials, by the hardware's and seven more; two divisions, by two of the hardware's and 12 more.
@@ -135,13 +135,13 @@ TEST_CASE("mma.sync's pass over keys at head_dim 256: the instructions of a warp
                          .block_work;
   // Eight warps: 16 of 64 keys each, 16 queries, half of the columns of dK and dV. S and dP: 16 steps of two
   // products; A and B are loaded by an instruction each, with an address. Their sums are set to zero.
-  const double scores = 2 * (16 * 2 + 16 * (1 + 1) * 2 + 16 * 16 / 32 / 2);
+  const double scores = 2 * (16 * 2 + 16 * (1 + 1) * 2 + 16 * 16 / 32.0 / 2);
   // dV and dK: one step of 16 products, eight loads of B, and four registers of A to convert.
   const double gradients = 2 * (16 + 8 * 2 + 4);
   // Eight scores in a lane: an exponential and three more. lse and delta for 8 queries at a time.
   const double weights = 8 * (1 + 3) + 2 * 2 * 2;
   // Facts about the tile and the scores, and copies of 16 bytes, with four instructions for where.
-  const double facts = 2 * (18 + 5), copies = 2 * 16 * 512 / 512 / 8 * (1 + 4);
+  const double facts = 2 * (18 + 5), copies = 2 * 16 * 512 / 512.0 / 8 * (1 + 4);
   // The loop; two tensors; what is visible and six places; two products in two rounds each; the statistics of
   // 16 queries by one of eight warps.
   const double rest = 18 + 2 * 17 + 6 + 6 * 10 + 2 * 2 * 11 + (2 * 15 + 20) / 8.0;

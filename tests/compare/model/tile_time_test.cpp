@@ -252,13 +252,13 @@ TEST_CASE("registers and shared memory limit the blocks of rows", "[compare]") {
   Rows rows;
   rows.work.loads_in_turn = 1;
   const auto warps = [&] { return rows.predicted().warps; };
-  CHECK(warps() == 8 * 8 / 4);
+  CHECK(warps() == 8 * 8 / 4.0);
   const double of_eight = rows.predicted().units_ms;
   rows.work.blocks_per_sm = 3;
-  CHECK(warps() == 3 * 8 / 4);
+  CHECK(warps() == 3 * 8 / 4.0);
   CHECK(rows.predicted().units_ms > of_eight);
   rows.step.shared_bytes = 99 << 10;
-  CHECK(warps() == 2 * 8 / 4);
+  CHECK(warps() == 2 * 8 / 4.0);
 }
 
 TEST_CASE("rows divide, and find their places, on the unit of exponentials", "[compare]") {

@@ -43,7 +43,7 @@ TEST_CASE("a part of C at a time loads the other operand again", "[compare]") {
 TEST_CASE("instructions: products, loads with addresses, scores", "[compare]") {
   // 4 x 8 x 2 products; ldmatrix for 4 x 2 fragments of A and 4 x 8 x 2 / 2 of B, each with an address;
   // 64 x 64 exponentials.
-  const double products = 4 * 8 * 2, loads = 4 * 2 + 4 * 8 * 2 / 2, exps = 64 * 64 / 32;
+  const double products = 4 * 8 * 2, loads = 4 * 2 + 4 * 8 * 2 / 2.0, exps = 64 * 64 / 32.0;
   BlockWork work = one_product(Operand::kShared, Operand::kShared);
   CHECK_THAT(cycles_of(work).issue, within_rounding((products + 2 * loads + exps) / 4));
   work.score_instructions = 3;
