@@ -63,9 +63,10 @@ struct BlockWork {
   double exps_per_score = 1;      // of lanes; more than one if several compute the same
   double score_instructions = 0;  // for each, besides the exponentials: multiply-adds, maxima, sums
   double edge_instructions =
-      2;                 // the same, in tiles with hidden pairs only: a comparison, a selection
-  int score_copies = 1;  // the warps that compute the same score
-  int score_passes = 1;  // the parts in which a warp takes its scores
+      2;                  // the same, in tiles with hidden pairs only: a comparison, a selection
+  double edge_waits = 0;  // of a warp there, for loads from shared memory, one after the other
+  int score_copies = 1;   // the warps that compute the same score
+  int score_passes = 1;   // the parts in which a warp takes its scores
   bool halves_take_turns = false;  // half of the warps wait while the others work on scores
   int row_shuffles = 0;            // for each row of scores
   int row_lanes = 4;               // lanes that have parts of the same row
@@ -73,15 +74,19 @@ struct BlockWork {
 
   // Data other than operands
   MovedByLanes stored, loaded;           // between registers and shared memory
+  std::int64_t loaded_alike = 0;         // loads of a warp's lanes, all of the same number
+  MovedByLanes loaded_through_l1;        // from global memory to registers: L1 is the same memory
   MovedByLanes added;                    // from registers to sums in global memory
   std::int64_t added_in_bulk_bytes = 0;  // from shared memory to sums in global memory
   MovedByLanes copied;                   // from global to shared memory, without registers
+  std::int64_t awaited_bytes = 0;        // of those copied: a tile that nothing else is done beside
   int cache_waits = 0;    // for loads to registers, of which each warp needs the first result
   bool is_in_l2 = false;  // that L1 does not have
   std::int64_t first_bytes = 0;  // from global memory, before a block's first pair of tiles
 
   // Instructions of a warp that are not work on the tiles
   int mbarrier_waits = 0, mbarrier_arrivals = 0;  // for a pair of tiles
+  double tile_specials = 0;       // for a pair of tiles, on the unit of exponentials
   double tile_instructions = 0;   // for a pair of tiles: loops, masks, what is left of the tiles
   double start_instructions = 0;  // before a block's first load, each after the one before
   double end_instructions = 0;    // after a block's last pair
@@ -101,6 +106,9 @@ struct RowWork {
   int loads_in_turn = 1;           // from DRAM; each waits for the one before
   int loops = 1;                   // over the row, number by number
   double number_instructions = 0;  // for each number, besides all this and what the program counts
+  int blocks_per_sm = 8;           // at most, by their registers
+  double computed_share = 1;       // of the arithmetic that the program counts: not of hidden pairs
+  int start_specials = 0;  // of each warp, before its first number, on the unit of exponentials
 };
 
 }  // namespace flashlab::cuda

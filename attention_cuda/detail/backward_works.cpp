@@ -1,9 +1,37 @@
 #include "attention_cuda/detail/backward_works.hpp"
 
+#include <algorithm>
+
 #include "attention_cuda/detail/block_works.hpp"
 
 namespace flashlab::cuda {
 namespace {
+
+/// The depth that the compiler unrolls (device/warp_products.cuh): eight instructions.
+constexpr std::int64_t unrolled_depth(int element_bytes) { return 8 * 32 / element_bytes; }
+
+/// For a part of a warp's scores, which of them are visible; for a round of unrolled products, the places of
+/// four pairs of operands, and the loop.
+constexpr double kInstructionsOfVisible = 6, kInstructionsOfRound = 8 + 3;
+/// What a warp loads, by all lanes the same, of the facts about its block (KeyTileFacts): for a tile, and for
+/// a part of its scores with the ranges of its first and its last query.
+constexpr std::int64_t kFactsOfTile = 18, kFactsOfPart = 5;
+/// Of a query, by the thread that has it: its lse and delta, and the keys that it sees.
+constexpr double kInstructionsOfStatistics = 2 * (kInstructionsOfRowAddress + 7 + 1) + 20;
+
+/// Sets how S and dP are made: part by part, each a round or several of two products. A warp waits for
+/// each part's visible keys before. num_places: that it computes for each part.
+void take_parts(BlockWork& work, std::int64_t depth, int element_bytes, int num_places) {
+  const std::int64_t at_once = std::min(depth, unrolled_depth(element_bytes));
+  for (std::size_t k = 0; k < 2; ++k) work.products[k].depth_at_once = at_once;
+  const std::int64_t rounds_of_two = 2 * depth / at_once;
+  const auto rounds = static_cast<double>(rounds_of_two);
+  work.tile_instructions +=
+      kInstructionsOfTwoTiles +
+      work.score_passes * (kInstructionsOfVisible + num_places * kInstructionsOfTilePlace +
+                           rounds * kInstructionsOfRound);
+  work.cache_waits += work.score_passes;
+}
 
 /// S and dP; each by half of the threads.
 void add_fp32_scores(BlockWork& work, std::int64_t block, std::int64_t head_dim) {
@@ -45,9 +73,14 @@ BlockWork fp32_key_work(const BackwardFp32Shape& shape, bool with_dQ) {
                                  8};
   work.products.insert(work.products.end(), {gradient, gradient});
   store_sums(work, 2 * block * head_dim, 4);
+  // The head and the tile of queries by a division of whole numbers: for loads, for half of the warps that have
+  // statistics, and for dQ.
+  work.tile_specials = kSpecialsOfDivider * (with_dQ ? 2.5 : 1.5);
   if (with_dQ) {
     work.products.push_back(fp32_dQ(block, head_dim));
     work.added.bytes = 4 * block * head_dim;
+  } else {
+    work.awaited_bytes = work.copied.bytes;  // with dQ, its product runs meanwhile
   }
   return work;
 }
@@ -71,20 +104,30 @@ BlockWork mma_key_work(const KeyTileShape& shape, bool with_dQ, const TilesReque
                                  shares ? Operand::kShared : Operand::kResults,
                                  Operand::kSharedColumns};
   work.products = {scores, scores, gradient, gradient};
+  if (!shares) work.products[2].depth_at_once = work.products[3].depth_at_once = chunk;
   if (with_dQ) {
     work.products.push_back({queries, head_dim, keys, queries / shape.warps_q,
                              head_dim / (shape.warps / shape.warps_q), Operand::kSharedColumns,
                              Operand::kSharedColumns, true});
     work.added = {4 * queries * head_dim, 4};
   }
-  load_as_split(work, request);
   const std::int64_t queries_of_warp = shares ? chunk : queries;
   work.score_instructions = kScoreGradientInstructions;
   work.score_passes = static_cast<int>(queries_of_warp / chunk);
+  take_parts(work, head_dim, bytes, /*num_places=*/6);  // of K, V, twice Q and dO
+  load_as_split(work, request);
+  constexpr std::int64_t kLanes = 32;
+  work.tile_instructions +=
+      kInstructionsOfStatistics * static_cast<double>(num_tiles(queries, kLanes)) / shape.warps;
   const int num_stored = shares ? 2 : with_dQ ? 1 : 0;
   work.stored = {num_stored * keys * queries * bytes, 2 * bytes};
-  // lse and delta: a wavefront each for 8 queries.
-  work.loaded = {shape.warps * queries_of_warp / 8 * 2 * kWavefrontBytes, 4};
+  constexpr std::int64_t kConvertedAtOnce = 2;
+  if (shares) {
+    work.tile_instructions += static_cast<double>(num_stored * keys * queries) /
+                              static_cast<double>(kConvertedAtOnce * kLanes * shape.warps);
+  }
+  work.loaded = loaded_statistics(shape.warps, queries_of_warp);
+  work.loaded_alike = shape.warps * (kFactsOfTile + work.score_passes * kFactsOfPart);
   work.copied.bytes = 2 * queries * head_dim * bytes;
   work.first_bytes = 2 * (queries + keys) * head_dim * bytes;
   work.num_barriers = (shares ? 2 : 1) + (shape.stages == 1 ? 1 : 0);
@@ -110,9 +153,11 @@ BlockWork mma_query_work(const QueryTileShape& shape, const TilesRequest& reques
       scores,
       scores,
       {queries, head_dim, keys, rows, head_dim, Operand::kResults, Operand::kSharedColumns}};
-  load_as_split(work, request);
+  work.products[2].depth_at_once = shape.chunk;
   work.score_instructions = kScoreGradientInstructions;
   work.score_passes = static_cast<int>(keys / shape.chunk);
+  take_parts(work, head_dim, request.element_bytes(), /*num_places=*/3);  // of K, twice, and V
+  load_as_split(work, request);
   work.copied.bytes = 2 * keys * head_dim * request.element_bytes();
   work.first_bytes = 2 * (queries + keys) * head_dim * request.element_bytes();
   work.num_barriers = shape.stages == 1 ? 2 : 1;

@@ -18,6 +18,8 @@ inline constexpr double kScoreGradientInstructions = 3;
 
 /// Besides the exponential of the hardware: expf to the last bit but one, and a division.
 inline constexpr double kInstructionsOfExpf = 7, kInstructionsOfDivision = 8;
+/// A division's operations on the unit of exponentials: a reciprocal, and whether both numbers are in range.
+inline constexpr double kSpecialsOfDivision = 2;
 
 /// The address of a row whose stride is known at run time: a product of 64 bits (3), a sum (2), a shift (2).
 /// Each load adds its column in 64 bits: an instruction more than a sum of 32.
@@ -43,6 +45,28 @@ inline void store_sums(BlockWork& work, std::int64_t num_sums, int element_bytes
 /// For each pair of tiles: the next tile, its stage and parity (3 each), whether it is on the mask's edge or
 /// the last one (two comparisons each, with a sum and a branch), and the loop's branch.
 inline constexpr double kInstructionsOfTile = 18;
+
+/// Of a division by a whole number, on the unit of exponentials: the divisor as a float, its reciprocal, and
+/// back to a whole number. A place takes two of them, with their remainders.
+inline constexpr int kSpecialsOfDivider = 3, kSpecialsOfPlace = 2 * kSpecialsOfDivider;
+
+/// The work of rows, each of whose warps finds its batch entry, head and row.
+inline RowWork with_place(RowWork work) {
+  work.start_instructions += kInstructionsOfPlace;
+  work.start_specials = kSpecialsOfPlace;
+  return work;
+}
+
+/// Of a warp that copies the tiles of two tensors: where their rows begin and end, of 64 bits. And of the place
+/// of an operand in a swizzled tile: row, chunk, base.
+inline constexpr double kInstructionsOfTwoTiles = 2 * (kInstructionsOfRowAddress + 7 + 3),
+                        kInstructionsOfTilePlace = 10;
+
+/// lse and delta, each by a load for 8 queries: of two numbers by each lane, though many load the same ones.
+inline MovedByLanes loaded_statistics(std::int64_t num_warps, std::int64_t num_queries) {
+  constexpr int kLanes = 32, kPairBytes = 8;
+  return {num_warps * num_queries / 8 * 2 * kLanes * kPairBytes, kPairBytes};
+}
 
 inline BlockWork work_of_warps(ProductInstruction instruction, int num_warps, int blocks_per_sm) {
   BlockWork work;

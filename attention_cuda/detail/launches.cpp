@@ -80,8 +80,8 @@ void add_output_product(Launches& launches, const TilesRequest& request) {
     launches.push_back(library_product("O = P V", "Output", {"p", "v"}, {"o"}));
   launches.push_back(
       uncounted_launch("finish_rows", request.rows(), {8 * request.rows(), 4 * request.rows()}));
-  launches.back().row_work = {
-      request.rows(), kInstructionsOfPlace + kInstructionsOfRange, 3, 1, 0, 2};
+  launches.back().row_work =
+      with_place({request.rows(), kInstructionsOfRange, 3, 1, 0, 2, /*loops=*/0});
 }
 
 BlockWork warp_per_query_work(int num_products, std::int64_t head_dim, int blocks_per_sm) {
@@ -96,12 +96,13 @@ BlockWork warp_per_query_work(int num_products, std::int64_t head_dim, int block
   constexpr int kStepsOfWarp = 5;
   work.row_shuffles = (num_products - 1) * kStepsOfWarp;
   work.row_lanes = kLanes;
-  work.loaded = {num_products * 4 * kQueryWarps * head_dim, 4};
+  work.loaded_through_l1 = {num_products * 4 * kQueryWarps * head_dim, 4};
   // An address of each number, beside the one that each load counts.
   constexpr double kLoop =
       2;  // per key: the comparison, the branch; the sum is in the row's address
-  work.tile_instructions = kLoop + static_cast<double>(num_products * (head_dim / kLanes)) *
-                                       (kInstructionsOfColumnAddress - 1);
+  const std::int64_t numbers_of_lane = num_products * (head_dim / kLanes);
+  work.tile_instructions =
+      kLoop + static_cast<double>(numbers_of_lane) * (kInstructionsOfColumnAddress - 1);
   work.cache_waits = num_products - 1;  // V comes meanwhile
   work.first_bytes = 4 * kQueryWarps * head_dim;
   return work;

@@ -69,12 +69,10 @@ inline Launches split_launches(const SplitTiles& tiles, const TilesRequest& requ
   merge.num_splits = splits.num_splits;
   merge.elements_stored = {"o"};
   // A partial result goes through shared memory; the maximum and the sum of all, then O.
-  merge.row_work = {request.rows() * splits.num_splits * request.problem.head_dim,
-                    kInstructionsOfPlace,
-                    3,
-                    1,
-                    2,
-                    2};
+  merge.row_work =
+      with_place({request.rows() * splits.num_splits * request.problem.head_dim, 0, 3, 1, 2, 2, 3});
+  constexpr int kMostBlocks[] = {8, 6, 5, 4};  // by head_dim, with 32, 40, 48 and 64 registers
+  merge.row_work->blocks_per_sm = kMostBlocks[head_dim_index(request.problem.head_dim)];
   return {splits, merge};
 }
 

@@ -14,12 +14,11 @@ inline Launches bwd_naive_launches(const TilesRequest& request) {
   const auto copy = [&](std::string_view name, std::int64_t count, std::int64_t other_bytes) {
     LaunchTiles launch =
         uncounted_launch(name, count, {count * (row_bytes + other_bytes), count * row_bytes});
-    launch.row_work = {
-        count * problem.head_dim, kInstructionsOfPlace + kInstructionsOfRange, 2, 1, 0,
-        other_bytes > 0 ? 2 : 1};
+    launch.row_work = with_place(
+        {count * problem.head_dim, kInstructionsOfRange, 2, 1, 0, other_bytes > 0 ? 2 : 1});
     return launch;
   };
-  const RowWork of_scores = {visible, kInstructionsOfPlace + kInstructionsOfRange, 2, 1, 0, 2};
+  const RowWork of_scores = with_place({visible, kInstructionsOfRange, 2, 1, 0, 2});
   Launches launches = {copy("bwd_naive copies Q", rows, 4), copy("bwd_naive copies K", key_rows, 0),
                        copy("bwd_naive copies V", key_rows, 0),
                        copy("bwd_naive copies dO", rows, 4)};

@@ -74,7 +74,7 @@ inline BlockWork bwd_fp16x3_work(const BwdFp16x3Shape& shape) {
   work.stored.bytes = shape.wgmma.gradient_bytes() + sums;
   // A thread loads two numbers for four scores: lse, scales, delta, and a factor for each split.
   constexpr std::int64_t kNumbers = 5;
-  work.loaded = {kNumbers * keys * queries, 4};
+  work.loaded = {2 * kNumbers * keys * queries, 8};
   work.added_in_bulk_bytes = sums;
   work.num_barriers = 3;
   work.mbarrier_waits = 5;  // Q, dO, dS^T, room for it, and for the sums
@@ -108,8 +108,14 @@ inline Launches bwd_onepass_fp16x3_launches(const TilesRequest& request) {
       uncounted_launch("bwd_fp16x3_split", BwdFp16x3SplitBlocks(problem).all(),
                        {4 * rows * problem.head_dim, 4 * rows * (shape.head_dim() + 1)});
   split.num_threads = Fp16x3Shape::kSplitThreads;
-  split.row_work = fp16x3_split_work(
-      rows, problem.head_dim, BwdFp16x3Shape::kSplitRows / (Fp16x3Shape::kSplitThreads / 32));
+  constexpr int kMostBlocks = 8;  // with 32 registers
+  split.row_work = fp16x3_split_work(rows, problem.head_dim,
+                                     BwdFp16x3Shape::kSplitRows / (Fp16x3Shape::kSplitThreads / 32),
+                                     kMostBlocks);
+  // Of a row, besides: where its tensor's strides, factors and places are, one of four (8 loads, each
+  // with an address), whether the row takes part (4), and its columns' addresses again.
+  split.row_work->number_instructions +=
+      kInstructionsOfColumnAddress + (8 * 2 + 4) * 32 / static_cast<double>(problem.head_dim);
 
   LaunchTiles gradients = for_dKV(
       backward_tiles("bwd_onepass_fp16x3_sm90", "Gradients", shape.wgmma.block_q,

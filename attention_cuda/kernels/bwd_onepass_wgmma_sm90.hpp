@@ -105,8 +105,10 @@ inline BlockWork bwd_wgmma_key_work(const BwdWgmmaShape& shape, bool with_dQ) {
   work.order = BlockOrder::kLongestFirst;
   work.drains = 2;  // before the weights, or before dS^T; and at the end
   work.mbarrier_waits = work.mbarrier_arrivals = 2;  // Q and dO
-  // lse and delta: a wavefront each for 8 queries.
-  work.loaded = {work.num_warps * queries / 8 * 2 * kWavefrontBytes, 4};
+  work.loaded = loaded_statistics(work.num_warps, queries);
+  // Whether there are queries that see no key, in Q and in dO, and pairs that are hidden (9, 9, 6); the next
+  // tile, of this head or the next one.
+  work.tile_instructions += 9 + 9 + 6 + 20;
   store_sums(work, 2 * keys * head_dim, 2);
   if (!with_dQ) return work;
   work.mbarrier_waits += 3;  // dS^T of both warpgroups, room for it, and for the sums

@@ -32,7 +32,15 @@ inline BlockWork flash1_work(std::int64_t head_dim) {
   work.loaded = {kQueries * kWavefrontBytes * (head_dim / 4 * 5 + kKeys * columns), 8};
   work.stored = {kQueries * (4 * head_dim + 2 * kWavefrontBytes), 4};  // Q, m and l
   work.first_bytes = 2 * 4 * kKeys * head_dim;
-  work.score_instructions = kOnlineSoftmaxInstructions;
+  // Of a query, by each lane, which has one score: two exponentials, of the score and of the old maximum; the
+  // query's keys; rows of Q and of O, which is loaded and stored, each with its columns, which are divided; three
+  // loops.
+  const auto columns_of_lane = static_cast<double>(columns);
+  work.score_instructions =
+      kOnlineSoftmaxInstructions + 1 + 2 * kInstructionsOfExpf + kInstructionsOfRange +
+      3 * (kInstructionsOfRowAddress + columns_of_lane * kInstructionsOfColumnAddress) +
+      columns_of_lane * (kInstructionsOfDivision + 4) + 3 * 3;
+  work.exps_per_score = 2 + kSpecialsOfDivision * columns_of_lane;
   work.row_shuffles = 10 + static_cast<int>(kKeys);
   work.row_lanes = 32;
   return work;

@@ -64,8 +64,8 @@ inline BlockWork flash2_fp16x3_work(const Fp16x3Shape& shape) {
   work.score_instructions =
       kOnlineSoftmaxInstructions + 2 + static_cast<double>(head_dim) / static_cast<double>(keys);
   work.row_shuffles = 2;
-  // A thread loads two scales for two rows of scores or of O.
-  work.loaded = {block_q * (keys + head_dim) / 4 * 4, 4};
+  // A thread loads two scales of columns for two rows of scores or of O: 4 bytes for each 2 numbers.
+  work.loaded = {2 * block_q * (keys + head_dim), 8};
   work.stored = {4 * shape.wgmma.computing * shape.num_scales(), 4};
   work.num_barriers = 1;
   work.mbarrier_waits = work.mbarrier_arrivals = 2;  // K and V
@@ -76,17 +76,18 @@ inline BlockWork flash2_fp16x3_work(const Fp16x3Shape& shape) {
 
 /// Splitting rows, most of which a warp takes one after the other.
 /// rows_in_turn: of a warp; each waits for its numbers.
-inline RowWork fp16x3_split_work(std::int64_t rows, std::int64_t head_dim, int rows_in_turn) {
-  // Of a number: the product with a sign, its magnitude if it is finite (3), the maximum, the scale; two
-  // parts, the first rounded, back, subtracted (4).
-  constexpr double kOfNumber = 1 + 3 + 1 + 1 + 4;
+inline RowWork fp16x3_split_work(std::int64_t rows, std::int64_t head_dim, int rows_in_turn,
+                                 int blocks_per_sm) {
+  // Of a number: the product, what it lacks to the exact one (2), its magnitude if it is finite (3), the
+  // maximum; whether it is finite again (2), the scale; two parts, the first rounded, back, subtracted, the
+  // rest added, rounded (4).
+  constexpr double kOfNumber = 1 + 2 + 3 + 1 + 2 + 1 + 4;
   // Of a row: the addresses of three rows; shuffles and maxima of a warp; the scale, a power of two (5).
   constexpr double kOfRow = 3 * kInstructionsOfRowAddress + 2 * 5 + 5;
-  RowWork work;
-  work.num_numbers = rows * head_dim;
-  work.start_instructions = kInstructionsOfPlace;
+  RowWork work = with_place({rows * head_dim});
   work.accesses = 2;
   work.loads_in_turn = rows_in_turn;
+  work.blocks_per_sm = blocks_per_sm;
   work.number_instructions = kOfNumber + kOfRow * 32 / static_cast<double>(head_dim);
   return work;
 }
@@ -102,8 +103,10 @@ inline Launches flash2_fp16x3_launches(const TilesRequest& request) {
                        {4 * rows * problem.head_dim, 4 * rows * shape.head_dim() + 4 * scales});
   split.num_threads = Fp16x3Shape::kSplitThreads;
   split.shared_bytes = Fp16x3Shape::kSplitSharedBytes;
-  split.row_work = fp16x3_split_work(rows, problem.head_dim,
-                                     shape.wgmma.block_kv / (Fp16x3Shape::kSplitThreads / 32));
+  constexpr int kMostBlocks = 3;  // with 74 registers: a thread keeps its numbers of a tile of V
+  split.row_work =
+      fp16x3_split_work(rows, problem.head_dim,
+                        shape.wgmma.block_kv / (Fp16x3Shape::kSplitThreads / 32), kMostBlocks);
 
   LaunchTiles launch =
       query_tiles("flash2_fp16x3_sm90", shape.wgmma, shape.shared_bytes(), request);

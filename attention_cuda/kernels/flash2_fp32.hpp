@@ -52,8 +52,15 @@ inline BlockWork flash2_fp32_work(const Flash2Fp32Shape& shape) {
                     Operand::kShared, true, kDepthAtOnce},
                    {block_q, head_dim, keys, rows, head_dim / kColumnThreads, Operand::kShared,
                     Operand::kSharedColumns, false, kDepthAtOnce}};
+  // A lane has one factor of O for each of its rows, as all lanes of the row.
+  work.exps_per_score += static_cast<double>(kColumnThreads) / static_cast<double>(keys);
   work.score_instructions =
       kOnlineSoftmaxInstructions + static_cast<double>(head_dim) / static_cast<double>(keys);
+  // O += P V of a tile with hidden pairs goes key by key, and row by row of a lane: whether the row sees the
+  // key (its first and its last key, 5 each; two comparisons, two branches, a join), and then its weight.
+  constexpr double kOfRow = 2 * 5 + 2 + 2 + 2;
+  work.edge_instructions += kColumnThreads * kOfRow;
+  work.edge_waits = static_cast<double>(keys * (rows + 1));  // and for V
   work.row_shuffles = 3;
   work.row_lanes = kColumnThreads;
   work.stored = {4 * block_q * keys, 4};

@@ -15,13 +15,16 @@ inline Launches fused_softmax_launches(const TilesRequest& request) {
   const bool is_stored = seqlen_k <= kMostStoredKeys;
   // Of each visible score: loaded, stored and loaded twice from shared memory, or loaded three times;
   // two exponentials; stored.
-  const RowWork work = {request.problem.visible_pairs(),
-                        kInstructionsOfPlace + kInstructionsOfRange,
-                        is_stored ? 5 : 4,
-                        2,
-                        2,
-                        is_stored ? 1 : 3,
-                        5};  // two more set hidden weights to 0
+  RowWork work =
+      with_place({request.problem.visible_pairs(), kInstructionsOfRange, is_stored ? 5 : 4, 2, 2,
+                  is_stored ? 1 : 3, 5});  // two more loops set hidden weights to 0
+  if (work.num_numbers > 0) {
+    constexpr double kZero = 1.5;  // its store, and a part of a round of the loop
+    const auto visible = static_cast<double>(work.num_numbers),
+               all = static_cast<double>(request.pairs());
+    work.computed_share = visible / all;
+    work.number_instructions = kZero * (all - visible) / visible;
+  }
   LaunchTiles softmax = row_by_row("fused_softmax", "Softmax", request, work,
                                    kReduceFloats + static_cast<int>(is_stored ? seqlen_k : 0));
   // Hidden scores are not read, m and l are written for lse, and a row that is not stored is read

@@ -15,7 +15,7 @@ inline Launches naive_launches(const TilesRequest& request) {
   Launches launches = {library_product("S = Q K^T", "Product", {"q", "k"}, {}),
                        row_by_row("naive_scale", "Scale", request, in_place)};
   if (request.is_masked()) {
-    const RowWork hiding = {hidden, kInstructionsOfPlace + kInstructionsOfRange, 1};
+    const RowWork hiding = with_place({hidden, kInstructionsOfRange, 1});
     launches.push_back(row_by_row("naive_mask", "Mask", request, hiding));
     launches.back().moved = {0, 4 * hidden};
   }

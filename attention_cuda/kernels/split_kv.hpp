@@ -62,7 +62,7 @@ inline BlockWork split_kv_work(const SplitKvShape& shape) {
   work.row_shuffles = static_cast<int>(keys) * steps;
   work.row_lanes = shape.lanes();
   work.shuffles_at_once = std::max(1, static_cast<int>(keys) / shape.rows);
-  work.loaded = {2 * 4 * keys * head_dim, 16};
+  work.loaded_through_l1 = {2 * 4 * keys * head_dim, 16};
   work.cache_waits = 1;
   // Of a vector: the row's address; whether the row, its alignment and the column hold, each with a
   // branch and a join (3); zeros (2); the sum of 64 bits (2).

@@ -47,6 +47,8 @@ inline BlockWork split_kv_mma_work(const SplitKvMmaShape& shape, std::int64_t he
       {kRows * warps, head_dim, kKeys, kRows, head_dim, Operand::kResults,
        Operand::kSharedColumns}};
   work.score_instructions = kOnlineSoftmaxInstructions;
+  // The stage of a tile is a remainder (5), for what is loaded and what is used of K and of V.
+  work.tile_instructions += 4 * 5 + 2 * kInstructionsOfTilePlace + kInstructionsOfTwoTiles;
   work.row_shuffles = 2;
   work.row_lanes = 4 * shape.num_warps;
   work.copied.bytes = 2 * SplitKvMmaShape::kElementBytes * keys * head_dim;

@@ -13,7 +13,7 @@ inline BlockWork three_pass_work(std::int64_t head_dim) {
   // Three times the scale and the loop (3), twice the difference, the maximum, the sum.
   const double instructions = 3 * 4 + 2 + 2 + 2 * kInstructionsOfExpf + kInstructionsOfDivision +
                               4 * kInstructionsOfRowAddress;
-  work.exps_per_score = 32 * (2 + 1);  // the division begins with a reciprocal by the same unit
+  work.exps_per_score = 32 * (2 + kSpecialsOfDivision);
   work.score_instructions = 32 * instructions;
   work.score_passes = 3;
   return work;

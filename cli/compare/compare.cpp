@@ -11,6 +11,7 @@
 
 #include "cli/compare/explained.hpp"
 #include "cli/compare/gpu.hpp"
+#include "cli/compare/kernels_table.hpp"
 #include "cli/compare/options.hpp"
 #include "cli/compare/output.hpp"
 #include "cli/compare/ranks.hpp"
@@ -75,8 +76,9 @@ Session session_of_file(const CompareFlags& flags) {
   session.comparison = read_comparison(flags.measured);
   set_machine(session, spec_of(session.comparison.gpu_key));
   const int num_again =
-      compare::predict_again(session.comparison.rows, session.machine, session.data_sheet);
-  if (num_again > 0) {
+      compare::predict_again(session.comparison.rows, session.machine, session.data_sheet,
+                             flags.again ? compare::Again::kAll : compare::Again::kWithoutUnits);
+  if (num_again > 0 && !flags.again) {
     std::cerr << num_again << " of " << session.comparison.rows.size()
               << " rows are predicted again: the file's predictions are of an earlier model\n";
   }
@@ -320,7 +322,9 @@ void print(const CompareFlags& flags, const Session& session) {
               << std::flush;
     return;
   }
-  std::string text = comparison_heading(comparison, session.machine, terminal) + "\n";
+  std::string text = comparison_heading(comparison, session.machine, terminal);
+  if (flags.again) text += "predicted again by this version, after the measurements\n";
+  text += "\n";
   for (const std::string& table : flags.tables()) {
     if (table == "times") text += times_table(comparison, flags.steps, terminal);
     if (table == "models") text += models_table(comparison, session.machine, terminal);
@@ -328,10 +332,12 @@ void print(const CompareFlags& flags, const Session& session) {
     if (table == "flops") text += flops_table(comparison, terminal);
     if (table == "shared-memory")
       text += shared_memory_table(comparison, session.machine, terminal);
+    if (table == "kernels") text += kernels_table(comparison.rows, terminal);
     if (table == "sentences") text += sentences(comparison, terminal);
     text += "\n";
   }
-  const bool is_about_times = flags.shows("times") || flags.shows("sentences");
+  const bool is_about_times =
+      flags.shows("times") || flags.shows("kernels") || flags.shows("sentences");
   if (is_about_times) text += shares(comparison);
   while (text.ends_with("\n\n")) text.pop_back();
   std::cout << text;
@@ -354,6 +360,10 @@ int over_gpus(const CompareFlags& flags) {
 int run(const CompareFlags& flags) {
   flags.check();
   if (flags.calibrate) return calibrate(flags);
+  if (flags.sources) {
+    std::cout << sources_table(flags.terminal.terminal());
+    return kExitGood;
+  }
   if (!flags.gpus.empty()) return over_gpus(flags);
   const bool is_file = !flags.measured.empty() && !flags.chooses_calls;
   Session session = is_file ? session_of_file(flags) : predicted_session(flags);

@@ -30,7 +30,9 @@ std::string bar_line(const std::string& name, const std::string& kind, double sh
   const std::size_t space = terminal.width > head.size() ? terminal.width - head.size() : 1;
   const double length =
       std::clamp(share, 0.0, 1.0) * static_cast<double>(std::min(space, kMostBar));
-  return head + std::string(static_cast<std::size_t>(std::lround(length)), '#') + "\n";
+  const auto marks = static_cast<std::size_t>(std::lround(length));
+  if (marks == 0) return head.substr(0, head.find_last_not_of(' ') + 1) + "\n";
+  return head + std::string(marks, '#') + "\n";
 }
 
 std::string step_heading(const compare::Step& step) {

@@ -131,6 +131,9 @@ void CompareFlags::add_machine_flags(CLI::App& command) {
              "bwd-gather-kv")
       .type_name("R,...")
       .group(kTheGpuGroup);
+  add_flag(command, "--sources", sources,
+           "the times that the sources published for their GPUs, beside predictions; no calls")
+      .group(kTheGpuGroup);
   add_option(command, "--gpu", gpu, "one of the data sheets (the GPU here, or h200)")
       .type_name("NAME")
       .group(kTheGpuGroup);
@@ -150,6 +153,9 @@ void CompareFlags::add_machine_flags(CLI::App& command) {
                                "what another machine measured: a file that --json wrote")
                         .type_name("FILE")
                         .group(kMeasureGroup);
+  add_flag(command, "--again", again,
+           "predict the rows of --measured FILE by this version, instead of the file's predictions")
+      .group(kMeasureGroup);
   add_option(command, "--from-ncu", from_ncu, "one call's counters, as `ncu --csv` wrote them")
       .type_name("FILE")
       .group(kMeasureGroup);
@@ -182,7 +188,7 @@ void CompareFlags::add_output_flags(CLI::App& command) {
        "FILE");
   file("--commit", commit, "the commit to record in the file", "NAME");
   add_option(command, "--show", show,
-             "tables: times, sentences, models, bytes, flops, shared-memory, or all")
+             "tables: times, kernels, sentences, models, bytes, flops, shared-memory, or all")
       .capture_default_str()
       .type_name("NAME,...")
       .group(kOutputGroup);
@@ -202,14 +208,14 @@ void CompareFlags::add_to(CLI::App& command) {
 }
 
 std::vector<std::string> CompareFlags::tables() const {
-  const std::vector<std::string> known = {"times", "models",        "bytes",
+  const std::vector<std::string> known = {"times", "kernels",       "models",   "bytes",
                                           "flops", "shared-memory", "sentences"};
   if (show == "all") return known;
   std::vector<std::string> result;
   for (const std::string& word : words(show)) {
     if (std::find(known.begin(), known.end(), word) == known.end()) {
       throw request_failure("--show '" + printable(word) + "'",
-                            "times, models, bytes, flops, shared-memory, sentences or all",
+                            "times, kernels, models, bytes, flops, shared-memory, sentences or all",
                             toy::nearest(word, known).value_or(""));
     }
     result.push_back(word);
@@ -226,6 +232,9 @@ void CompareFlags::check() const {
   tables();
   if (resume && (json.empty() || json == "-")) {
     throw request_failure("--resume has no file to continue", "--json FILE as well");
+  }
+  if (again && measured.empty()) {
+    throw request_failure("--again has no rows to predict", "--measured FILE as well");
   }
   if (!gpu.empty() && !compare::find_gpu(gpu)) {
     std::vector<std::string> keys;

@@ -24,10 +24,11 @@ struct CompareFlags {
   // The machine
   std::string gpu, calibration;
   std::string gpus;  // numbers of GPUs that compute one attention together; empty: one
-  bool calibrate = false, data_sheet = false;
+  bool calibrate = false, data_sheet = false, sources = false;
   // The measurement
   std::string measured, from_ncu, peers;
   bool predict_only = false, no_counters = false, resume = false;
+  bool again = false;  // all rows of `measured` are predicted by this version
   std::optional<int> repeat;
   std::uint64_t seed = 1;
   // The output

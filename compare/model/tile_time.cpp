@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -50,19 +51,31 @@ double addition_s(double bytes, const std::optional<Rate>& rate) {
   return rate ? bytes / rate->per_s : 0;
 }
 
-/// What a block waits for before its first pair of tiles: its place, and then its first data.
-double start_clocks(const cuda::BlockWork& work, const MachineModel& machine) {
+/// The clocks in which bytes come from L2 to one of the multiprocessors, which all load. 0: unknown.
+double loading_clocks(std::int64_t bytes, const MachineModel& machine) {
+  if (!machine.sm) return 0;
   const GpuSpec& gpu = machine.gpu;
-  const double place = work.start_instructions * gpu.latency.instruction;
-  if (!machine.sm) return place + gpu.latency.dram;
   const double bytes_per_clock =
       machine.sm->per_s / (static_cast<double>(gpu.num_sms) * gpu.boost_clock_hz);
-  return place + gpu.latency.dram + static_cast<double>(work.first_bytes) / bytes_per_clock;
+  return static_cast<double>(bytes) / bytes_per_clock;
+}
+
+/// What a block waits for before its first pair of tiles: its place, and then its first data.
+double start_clocks(const cuda::BlockWork& work, const MachineModel& machine) {
+  const Latencies& latency = machine.gpu.latency;
+  return work.start_instructions * latency.instruction + latency.dram +
+         loading_clocks(work.first_bytes, machine);
 }
 
 /// What a block's warps do after its last pair, with the multiprocessor's issue slots to themselves.
 double end_clocks(const cuda::BlockWork& work, const GpuSpec& gpu) {
   return work.end_instructions * work.num_warps / gpu.instructions_per_clock_per_sm;
+}
+
+/// The blocks whose shared memory fits a multiprocessor.
+std::int64_t blocks_by_shared(const Step& step, const GpuSpec& gpu) {
+  constexpr std::int64_t kReservedBytes = 1024;  // of each block
+  return gpu.shared_memory_per_sm_bytes / (step.shared_bytes + kReservedBytes);
 }
 
 /// clocks_per_pair[k - 1]: of a multiprocessor with k blocks.
@@ -132,10 +145,8 @@ double edge_pairs(const Step& step, bool has_key_blocks) {
 }
 
 int resident_blocks(const cuda::BlockWork& work, const Step& step, const GpuSpec& gpu) {
-  constexpr std::int64_t kReservedBytes = 1024;  // of each block
-  const std::int64_t by_shared =
-      gpu.shared_memory_per_sm_bytes / (step.shared_bytes + kReservedBytes);
-  return static_cast<int>(std::clamp<std::int64_t>(by_shared, 1, work.blocks_per_sm));
+  return static_cast<int>(
+      std::clamp<std::int64_t>(blocks_by_shared(step, gpu), 1, work.blocks_per_sm));
 }
 
 double clock_hz(const MachineModel& machine, std::string_view dtype, std::string_view products,
@@ -164,6 +175,9 @@ void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTime
   UnitCycles cycles = unit_cycles(work, elements, gpu);
   cycles.sums = addition_s(static_cast<double>(work.added.bytes * gpu.num_sms), machine.additions) *
                 gpu.boost_clock_hz;
+  if (work.awaited_bytes > 0) {
+    cycles.wait += gpu.latency.l2 + loading_clocks(work.awaited_bytes, machine);
+  }
   const cuda::BlockProduct& first = work.products.front();  // of scores
   const double scores = static_cast<double>(first.rows * first.columns) / work.score_copies;
   // With the problem's head_dim, which the kernel may pad.
@@ -177,6 +191,7 @@ void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTime
     const double edges = std::min(1.0, edge_pairs(step, request.has_key_blocks) / pairs_of_block);
     cycles.issue += edges * work.edge_instructions * scores / kThreadsOfWarp /
                     gpu.instructions_per_clock_per_sm;
+    cycles.wait += edges * work.edge_waits * gpu.latency.shared;
   }
   const int resident = resident_blocks(work, step, gpu);
   const double all =
@@ -189,7 +204,8 @@ void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTime
   const double hz = clock_hz(machine, request.dtype, request.products, work.instruction, busy,
                              cycles.shared * pairs_of_sm / all);
   const auto ms = [&](double clocks) { return 1e3 * clocks / hz; };
-  if (has_tensor) prediction.products_ms = ms(cycles.tensor * pairs_of_sm);
+  // Multiply-adds of threads are instructions: they are in the issue slots.
+  prediction.products_ms = has_tensor ? ms(cycles.tensor * pairs_of_sm) : 0;
   prediction.exp_ms = ms(cycles.exp * pairs_of_sm);
   prediction.shared_ms = ms(cycles.all_shared() * pairs_of_sm);
   prediction.issue_ms = ms(cycles.issue * pairs_of_sm);
@@ -208,34 +224,45 @@ void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTime
 void set_row_time(const Step& step, const cuda::RowWork& work, const MachineModel& machine,
                   Prediction& prediction) {
   constexpr double kWithAddress = 2, kThreadsOfSm = 2048;
-  constexpr double kLoop = 1,
-                   kLoopStart = 8;          // the compiler takes four numbers per round of a loop
+  // The compiler takes four numbers per round of a loop, with one address for all of them. Numbers that
+  // are left over come one by one, each with its addresses (of 64 bits), a count and a branch.
+  constexpr double kAtOnce = 4, kRound = 2, kOneByOne = 10;
+  constexpr double kLoopStart = 18;         // how many rounds, and the first addresses
   constexpr double kInstructionsOfExp = 8;  // expf, to the last bit but one
+  constexpr double kInstructionsOfDivision = 14, kSpecialsOfDivision = 2;  // a reciprocal, a check
   constexpr double kShuffles = 5, kBarriers = 2;  // of a reduction over all threads
   const GpuSpec& gpu = machine.gpu;
   const double hz = gpu.boost_clock_hz, sms = static_cast<double>(gpu.num_sms);
   const auto blocks = static_cast<double>(step.num_blocks);
   const double warps = step.num_threads / kThreadsOfWarp;
   const Work& all = step.work;
-  const double exps = work.exp_copies * static_cast<double>(all.exps);
-  const double issued_per_s = gpu.instructions_per_clock_per_sm * kThreadsOfWarp * sms * hz;
-  const double of_division = machine.divisions ? issued_per_s / machine.divisions->per_s : 1;
-  const auto divisions = static_cast<double>(all.divisions);
+  const double exps = work.computed_share * work.exp_copies * static_cast<double>(all.exps);
+  const double divisions = work.computed_share * static_cast<double>(all.divisions);
+  const auto numbers = static_cast<double>(work.num_numbers);
+  // Rows of many lengths leave as many over as rows of one length, on average.
+  const double left_over = work.computed_share < 1
+                               ? (kAtOnce - 1) / 2
+                               : std::fmod(numbers / blocks / step.num_threads, kAtOnce);
   const double of_numbers =
-      work.accesses * kWithAddress * static_cast<double>(work.num_numbers) +
-      static_cast<double>(all.elementwise_flops) - divisions + divisions * of_division +
-      exps * kInstructionsOfExp +
-      (work.loops * kLoop + work.number_instructions) * static_cast<double>(work.num_numbers);
-  const double of_warp = work.start_instructions + work.loops * kLoopStart +
-                         work.reductions * (2 * kShuffles + warps * kWithAddress);
+      numbers * (work.accesses + work.number_instructions + work.loops * kRound / kAtOnce) +
+      work.computed_share * static_cast<double>(all.elementwise_flops) - divisions +
+      divisions * kInstructionsOfDivision + exps * kInstructionsOfExp;
+  const double of_warp = work.start_instructions +
+                         work.reductions * (2 * kShuffles + warps * kWithAddress) +
+                         work.loops * (kLoopStart + left_over * kOneByOne);
   const double issue =
       (of_numbers / kThreadsOfWarp / blocks + warps * of_warp) / gpu.instructions_per_clock_per_sm;
-  const double exp = exps / blocks / gpu.exps_per_clock_per_sm;
+  const double exp = ((exps + kSpecialsOfDivision * divisions) / blocks +
+                      work.start_specials * static_cast<double>(step.num_threads)) /
+                     gpu.exps_per_clock_per_sm;
   const double dram = prediction.dram_ms * 1e-3 * hz * sms / blocks;
   const double wait =
       work.start_instructions * gpu.latency.instruction + work.loads_in_turn * gpu.latency.dram +
       work.reductions * (kShuffles * gpu.latency.shuffle + kBarriers * gpu.latency.barrier);
-  const double resident = std::max(1.0, kThreadsOfSm / step.num_threads);
+  const double by_shared = static_cast<double>(blocks_by_shared(step, gpu));
+  const double resident =
+      std::max(1.0, std::min({std::floor(kThreadsOfSm / step.num_threads), by_shared,
+                              static_cast<double>(work.blocks_per_sm)}));
   const std::array<double, 3> units = {issue, exp, dram};
   const double cycles = shared_units_cycles(units, wait, resident) * blocks / sms;
   const auto ms = [&](double clocks) { return 1e3 * clocks / hz; };

@@ -37,13 +37,25 @@ class WorkCounter {
       : work_(work), elements_(elements), gpu_(gpu) {}
 
   UnitCycles cycles() {
-    for (const BlockProduct& product : work_.products) add(product);
+    for (std::size_t k = 0; k < work_.products.size(); ++k) {
+      add(work_.products[k]);
+      if (work_.instruction == ProductInstruction::kMma && !adds_sums() && is_awaited(k)) {
+        wait_ += parts_of_warp(work_.products[k]) * gpu_.latency.mma;
+      }
+    }
     add_scores();
     add(work_.stored);
     add(work_.loaded);
+    const double wavefronts = wavefronts_;
+    add(work_.loaded_through_l1);
+    const double through_l1 = wavefronts_ - wavefronts;
+    wavefronts_ = wavefronts;
+    exps_ += work_.num_warps * kLanes * work_.tile_specials;
     instructions_ += (1 + kCopyAddresses) * accesses(work_.copied) +
                      (1 + kAddress) * accesses(work_.added) + work_.num_warps * of_each_warp();
-    wavefronts_ += accesses(work_.copied) + real(work_.added_in_bulk_bytes) / kWavefrontBytes;
+    instructions_ += (1 + kAddress) * real(work_.loaded_alike);
+    wavefronts_ += real(work_.loaded_alike) + accesses(work_.copied) +
+                   real(work_.added_in_bulk_bytes) / kWavefrontBytes;
     if (work_.instruction == ProductInstruction::kWgmma) wait_ += work_.drains * gpu_.latency.wgmma;
     if (work_.instruction == ProductInstruction::kMma) wavefronts_ += accesses(work_.added);
     wait_ += work_.num_barriers * gpu_.latency.barrier +
@@ -53,6 +65,7 @@ class WorkCounter {
     cycles.tensor = tensor_;
     cycles.tensor_flops = tensor_flops_;
     cycles.shared = wavefronts_ * kWavefrontBytes / gpu_.shared_bytes_per_clock_per_sm;
+    cycles.l1 = through_l1 * kWavefrontBytes / gpu_.shared_bytes_per_clock_per_sm;
     cycles.operands = operand_bytes_ / gpu_.shared_bytes_per_clock_per_sm;
     cycles.issue = instructions_ / gpu_.instructions_per_clock_per_sm;
     cycles.product_issue = product_instructions_ / gpu_.instructions_per_clock_per_sm;
@@ -62,6 +75,19 @@ class WorkCounter {
   }
 
  private:
+  /// Whether a warp uses a product's sums next. Sums that it goes on adding to are complete long before.
+  bool is_awaited(std::size_t k) const {
+    const auto starts = [&](std::size_t index) {
+      return index < work_.products.size() && work_.products[index].starts_at_zero;
+    };
+    return starts(k) && !starts(k + 1);
+  }
+  /// Whether products of parts have sums of their own, which are added to the others in each round.
+  bool adds_sums() const { return elements_.products_per_product > 1; }
+  double parts_of_warp(const BlockProduct& p) const {
+    return real(p.num_parts()) / work_.num_warps;
+  }
+
   double of_each_warp() const {
     return work_.tile_instructions + work_.mbarrier_waits * kMbarrierWait +
            work_.mbarrier_arrivals * kMbarrierArrival;
@@ -112,7 +138,7 @@ class WorkCounter {
     const double each = elements_.products_per_product;
     instructions_ += products * each;
     product_instructions_ += products * each;
-    if (each > 1) instructions_ += products * 4;  // additions of the sums
+    if (adds_sums()) instructions_ += products * 4;
     const double flops = products * each * 2 * kMmaRows * kMmaColumns * depth;
     tensor_flops_ += flops;
     tensor_ += flops / elements_.tensor_flops_per_clock;
@@ -137,7 +163,9 @@ class WorkCounter {
                                   rounding * registers);
   }
 
-  /// A warp waits for the first operands and for the last sum. Several products of one are a chain.
+  /// A warp waits for the first operands of each round, while the last products of the round before end.
+  /// The products of a sum are a chain: each waits for the one before, unless there are products of other
+  /// sums meanwhile.
   void add_waits(const BlockProduct& p, double tiles_a) {
     const double step_depth = p.depth_at_once > 0 ? real(p.depth_at_once) : real(p.depth);
     const double columns = p.columns_at_once > 0
@@ -145,10 +173,12 @@ class WorkCounter {
                                : real(p.part_columns);
     const double rounds = real(p.depth) / step_depth * (real(p.part_columns) / columns);
     const double at_once = tiles_a * columns / kMmaColumns;  // chains
-    const double stalls = (elements_.products_per_product - 1) *
-                          std::max(0.0, gpu_.latency.mma - at_once * clocks_of_mma());
-    const double parts_of_warp = real(p.num_parts()) / work_.num_warps;
-    wait_ += parts_of_warp * rounds * (gpu_.latency.shared + gpu_.latency.mma + stalls);
+    const double in_chain =
+        elements_.products_per_product * step_depth * elements_.bytes / kMmaDepthBytes;
+    const double stalls =
+        (in_chain - 1) * std::max(0.0, gpu_.latency.mma - at_once * clocks_of_mma());
+    const double sums = adds_sums() ? gpu_.latency.mma : 0;
+    wait_ += parts_of_warp(p) * rounds * (gpu_.latency.shared + stalls + sums);
   }
 
   /// The clocks of a scheduler's tensor core per instruction.
@@ -184,15 +214,25 @@ class WorkCounter {
   void add_scores() {
     if (work_.products.empty()) return;
     const BlockProduct& scores = work_.products.front();
-    const double all = real(scores.rows * scores.columns) * (work_.halves_take_turns ? 2 : 1);
+    const double all = real(scores.rows * scores.columns);
     exps_ += all * work_.exps_per_score;
+    if (work_.halves_take_turns) wait_for_other_half(all);
     instructions_ += all * (work_.exps_per_score + work_.score_instructions) / kLanes;
     const double shuffles = work_.row_shuffles * real(scores.rows) * work_.row_lanes / kLanes;
     constexpr double kUsesOfShuffle = 1;  // a maximum or a sum
     instructions_ += (1 + kUsesOfShuffle) * shuffles;
     wavefronts_ += shuffles;
-    wait_ += work_.score_passes * gpu_.latency.exp +
-             work_.row_shuffles / work_.shuffles_at_once * gpu_.latency.shuffle;
+    const int rounds_of_shuffles = work_.row_shuffles / work_.shuffles_at_once;
+    wait_ += work_.score_passes * gpu_.latency.exp + rounds_of_shuffles * gpu_.latency.shuffle;
+  }
+
+  /// One half of the warps makes P, with exponentials, on half of the schedulers; then the other one makes dS.
+  /// Each waits for the other.
+  void wait_for_other_half(double scores) {
+    constexpr double kHalf = 0.5;
+    const double of_P = scores * work_.exps_per_score / (kHalf * gpu_.exps_per_clock_per_sm),
+                 of_dS = scores * work_.score_instructions / kLanes / (kHalf * work_.num_warps);
+    wait_ += kHalf * (of_P + of_dS);
   }
 
   const BlockWork& work_;
@@ -227,7 +267,7 @@ double cycles_per_pair(const UnitCycles& cycles, int num_warps, double num_block
   constexpr double kSchedulers = 4;
   const double warps_of_block = std::max(1.0, num_warps / kSchedulers);  // per scheduler
   const std::array<double, 5> units = {cycles.tensor / warps_of_block,
-                                       cycles.shared / warps_of_block,
+                                       (cycles.shared + cycles.l1) / warps_of_block,
                                        (cycles.issue - cycles.product_issue) / warps_of_block,
                                        cycles.exp / warps_of_block, cycles.sums / warps_of_block};
   return warps_of_block * shared_units_cycles(units, cycles.wait, warps_of_block * num_blocks);

@@ -5,14 +5,15 @@
 //            the slower of the two
 //   shared   128 bytes per clock between shared memory and registers: operands of other products,
 //            scores that warps exchange, shuffles. A copy that needs no registers takes one clock per
-//            instruction
+//            instruction. L1 is the same memory
 //   issue    instructions of warps, one per clock and scheduler: products, loads and stores with one
 //            more each for the address, conversions, work on scores
-//   exp      exponentials
+//   exp      exponentials, reciprocals, conversions of whole numbers
 //   sums     additions from registers to sums in global memory, which L2 executes; a multiprocessor has its
 //            part of the rate that all of them get (tile_time.hpp)
-//   wait     what a warp alone would wait for: the first operands and the last sums of a product, the
-//            last exponential of its scores, shuffles, barriers
+//   wait     what a warp alone would wait for: the first operands of a round of products, sums that it uses
+//            next, products of one sum that follow each other, the last exponential of its scores,
+//            shuffles, barriers
 #pragma once
 
 #include <span>
@@ -25,6 +26,7 @@ namespace flashlab::compare {
 struct UnitCycles {
   double tensor = 0, shared = 0, issue = 0, exp = 0, sums = 0;  // of a multiprocessor
   double wait = 0;                                              // of a warp
+  double l1 = 0;        // of the same memory as `shared`, and not in it
   double operands = 0;  // of shared memory, during wgmma: not in `shared`
   double product_issue =
       0;  // of `issue`: mma.sync, whose slots are clocks of the tensor cores' time

@@ -8,6 +8,22 @@
 
 namespace flashlab::compare {
 
+namespace {
+
+/// A unit that is busy for less of the time is not shown, unless a counter shows something else.
+constexpr double kLeastShare = 0.005;
+/// A next unit that is busy for less would bind only if the first one had nearly nothing to do.
+constexpr double kNextShare = 0.03;
+/// Units that differ by less are called alike.
+constexpr double kAlike = 0.01;
+
+/// "products bind", "shared memory binds".
+std::string bind(std::string_view unit) {
+  return std::string(unit) + (unit.ends_with('s') ? " bind" : " binds");
+}
+
+}  // namespace
+
 std::vector<UnitShare> unit_shares(const Step& step) {
   const Prediction& p = step.predicted;
   const Measurement none, &m = step.measured ? *step.measured : none;
@@ -18,8 +34,12 @@ std::vector<UnitShare> unit_shares(const Step& step) {
                                   {"additions", p.sums_ms, 0, std::nullopt},
                                   {"DRAM", p.dram_ms, 0, std::nullopt},
                                   {"L2 to SM", p.sm_ms, 0, std::nullopt}};
-  std::erase_if(units, [](const UnitShare& unit) { return unit.ms <= 0; });
-  for (UnitShare& unit : units) unit.share = unit.ms / predicted_ms(p);
+  // Products that no tensor core made are multiply-adds of threads, which are in the issue slots.
+  if (p.warps > 0 && m.tensor_percent && *m.tensor_percent < 100 * kLeastShare) units[0].ms = 0;
+  for (UnitShare& unit : units) unit.share = unit.ms > 0 ? unit.ms / predicted_ms(p) : 0;
+  std::erase_if(units, [](const UnitShare& unit) {
+    return unit.ms <= 0 || (unit.share < kLeastShare && !unit.measured_percent);
+  });
   std::ranges::stable_sort(units, [](const auto& a, const auto& b) { return a.ms > b.ms; });
   return units;
 }
@@ -57,10 +77,16 @@ std::string binding_sentence(const Step& step) {
   if (units.empty()) return "no unit is described";
   const Prediction& p = step.predicted;
   const UnitShare& first = units[0];
-  std::string text = std::string(first.name) + " binds, busy " + percent_text(first.share) +
-                     " of the predicted time";
-  if (units.size() > 1) {
-    const double less = 1 - units[1].ms / first.ms;
+  std::string text =
+      bind(first.name) + ", busy " + percent_text(first.share) + " of the predicted time";
+  const bool has_next = units.size() > 1 && units[1].share >= kNextShare;
+  const double less = has_next ? 1 - units[1].ms / first.ms : 0;
+  if (!has_next) {
+    text += "; no other unit comes near";
+  } else if (less < kAlike) {
+    text += "; " + std::string(units[1].name) + (units[1].name.ends_with('s') ? " are" : " is") +
+            " as busy";
+  } else {
     text += "; with " + percent_text(less) + " less of it, " + std::string(units[1].name) +
             " would bind";
     if (const auto left = time_left(p, first.name, units[1].ms)) {

@@ -28,8 +28,8 @@ double shared_ms_of(const Prediction& units);
 
 /// Returns which unit binds and what would have to change for the next one to bind: "shared memory
 /// binds, busy 62 % of the predicted time; with 23 % less of it, products would bind, and it would take
-/// 88 % of the time". The time of a step is
-/// above that of its slowest unit, because few warps share the units: the sentence says how many.
+/// 88 % of the time". The time of a step is above that of its slowest unit, because few warps share the
+/// units: the sentence says how many.
 std::string binding_sentence(const Step& step);
 
 }  // namespace flashlab::compare

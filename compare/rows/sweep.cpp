@@ -210,10 +210,11 @@ std::vector<Row> predict_rows(const std::vector<Call>& calls, const MachineModel
 }
 
 int predict_again(std::vector<Row>& rows, const MachineModel& machine,
-                  const MachineModel& data_sheet) {
+                  const MachineModel& data_sheet, Again which) {
   int num_again = 0;
   for (Row& row : rows) {
-    if (row.predicted.units_ms > 0 || !row.tile.empty()) continue;
+    const bool is_meant = which == Again::kAll || row.predicted.units_ms <= 0;
+    if (!is_meant || !row.tile.empty()) continue;
     try {
       Row predicted = predict_row(call_of(row), machine, data_sheet);
       if (predicted.kernel != row.kernel) continue;

@@ -120,6 +120,7 @@ TEST_CASE("bad files and flags of compare are refused with place and value", "[c
       {"-v flash2 -d 1024", "--head-dim 1024"},
       {"-v flash2 -d 512", "head_dim"},
       {"--resume", "--resume has no file to continue"},
+      {"--again", "--again has no rows to predict"},
       {"--calibration other.json", "expected \"flashlab-calibration\""},
       {"--from-ncu short.json", "--from-ncu is for one call"},
       {"-v flash2 --from-ncu short.json", "short.json: "},
@@ -130,6 +131,30 @@ TEST_CASE("bad files and flags of compare are refused with place and value", "[c
     CHECK(outcome.code == 2);
     CHECK_THAT(outcome.err, contains(message));
   }
+}
+
+TEST_CASE("a measured sweep is predicted again, and its kernels' units stand beside the counters",
+          "[cli][compare]") {
+  const Folder folder;
+  const Outcome run =
+      folder.run("compare --measured h100_fresh --again --show kernels --width 100");
+  CHECK(run.code == 0);
+  CHECK_THAT(run.out, contains("predicted again by this version, after the measurements"));
+  CHECK_THAT(run.out, contains("flash2_wgmma_sm90           bf16"));
+  CHECK_THAT(run.out, contains("times within 15 %"));
+  const Outcome before = folder.run("compare --measured h100_fresh --show kernels");
+  CHECK_THAT(before.out, !contains("predicted again"));
+}
+
+TEST_CASE("the sources' times stand beside predictions, each that differs with a reason",
+          "[cli][compare]") {
+  const Folder folder;
+  const Outcome run = folder.run("compare --sources --width 120");
+  CHECK(run.code == 0);
+  CHECK_THAT(run.out, contains("RTX 3090"));
+  CHECK_THAT(run.out, contains("their bytes"));
+  CHECK_THAT(run.out, contains("no data sheet has a rate of additions"));
+  CHECK_THAT(run.out, contains("of 21 within 30 %"));
 }
 
 TEST_CASE("a calibration without a GPU is refused", "[cli][compare]") {

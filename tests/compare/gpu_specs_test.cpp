@@ -91,7 +91,7 @@ TEST_CASE("the counters say that mma.sync reaches its share of the products' pea
     for (const Step& step : row.steps) {
       const bool is_backward = row.kernel.starts_with("bwd") && row.dtype == "bf16";
       if (!is_backward || step.block_kv == 0 || row.head_dim != 64 || row.seqlen_q < 4096) continue;
-      if (!step.measured || !step.measured->tensor_percent.value_or(0)) continue;
+      if (!step.measured || step.measured->tensor_percent.value_or(0) <= 0) continue;
       // Each exponential is counted once, so their unit tells the clocks.
       const double sm_clocks = static_cast<double>(step.work.exps) /
                                (*step.measured->exp_percent / 100 * gpu.exps_per_clock_per_sm);

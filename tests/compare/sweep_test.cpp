@@ -166,10 +166,13 @@ TEST_CASE("only predictions that did not look into blocks are made again", "[com
   rows[1].predicted.units_ms = 9;
   rows[2].predicted.units_ms = 0;
   rows[2].kernel = "none";  // this version does not have it
-  CHECK(predict_again(rows, machine, machine) == 1);
+  CHECK(predict_again(rows, machine, machine, Again::kWithoutUnits) == 1);
   CHECK(rows[0].predicted.units_ms == row.predicted.units_ms);
   CHECK(rows[0].prediction_sha256 == row.prediction_sha256);
   CHECK(rows[0].measured->median_ms == 7);
   CHECK(rows[1].predicted.units_ms == 9);
   CHECK(rows[2].predicted.units_ms == 0);
+  CHECK(predict_again(rows, machine, machine, Again::kAll) == 2);
+  CHECK(rows[1].predicted.units_ms == row.predicted.units_ms);
+  CHECK(rows[0].measured->median_ms == 7);
 }

@@ -1,5 +1,7 @@
 #include "compare/report/unit_shares.hpp"
 
+#include <cmath>
+
 #include "compare/model/unit_cycles.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/compare/synthetic_row.hpp"
@@ -49,13 +51,45 @@ TEST_CASE("the sentence names the unit that binds, the next one, and the warps t
   // 2.1 and 1.8 ms of a warp alone; two of them share the units
   const double before = 2.1 + (0.25 + 0.64 + 0.16 + 0.04) / 2.1,
                after = 1.8 + (0.25 + 0.25 + 0.16 + 0.04) / 1.8;
-  const int percent = static_cast<int>(100 * after / before + 0.5);
+  const int percent = static_cast<int>(std::lround(100 * after / before));
   CHECK_THAT(text, says("it would take " + std::to_string(percent) + " % of the time"));
   CHECK_THAT(text, says("its 2 warps per scheduler need other units or wait"));
   Step saturated = described_step();
   saturated.predicted.shared_ms = 1.5;
   CHECK_THAT(binding_sentence(saturated), !says("warps per scheduler"));
   CHECK(binding_sentence(Step{}) == "no unit is described");
+}
+
+TEST_CASE(
+    "the sentence agrees with the number of its unit, and with units that are alike or far off") {
+  Step step = described_step();
+  step.predicted.products_ms = 0.9;
+  CHECK_THAT(binding_sentence(step), Catch::Matchers::StartsWith("products bind, busy 56 %"));
+  step.predicted.shared_ms = 0.895;
+  CHECK_THAT(binding_sentence(step), says("; shared memory is as busy"));
+  step.predicted.products_ms = 0.89;
+  CHECK_THAT(binding_sentence(step), says("; products are as busy"));
+  step.predicted.products_ms = step.predicted.issue_ms = step.predicted.exp_ms = 0.02;
+  CHECK_THAT(binding_sentence(step), says("; no other unit comes near"));
+}
+
+TEST_CASE("products that no tensor core made are issue slots", "[compare]") {
+  Step step = described_step();
+  step.measured = flashlab::test::measured_in(2);
+  step.measured->tensor_percent = 0.1;
+  CHECK(unit_shares(step)[1].name == "issue slots");
+  CHECK(unit_shares(step).size() == 3);
+  step.measured->tensor_percent = 40;
+  CHECK(unit_shares(step)[1].name == "products");
+}
+
+TEST_CASE("a unit that does nearly nothing is shown only if a counter sees it") {
+  Step step = described_step();
+  step.predicted.exp_ms = 0.004;
+  CHECK(unit_shares(step).size() == 3);
+  step.measured = flashlab::test::measured_in(2);
+  step.measured->exp_percent = 12;
+  CHECK(unit_shares(step).size() == 4);
 }
 
 TEST_CASE("times in a prediction combine as clocks per pair do") {

@@ -66,11 +66,12 @@ TEST_CASE("wgmma's backward pass: the instructions of a warp for a pair of tiles
            .block_work;
   // 128 keys of two warpgroups, 64 queries. A thread has 64 x 64 / 128 = 32 scores: an exponential and
   // three more for each, and for two of them a conversion of P and one of dS.
-  const double scores = 32 * (1 + 3) + 2 * 32 / 2;
+  const double scores = 32 * (1 + 3) + 2 * 32 / 2.0;
   // S and dP: four steps of depth 16, with two places of two words. dV and dK: four, with one place.
   const double products = 2 * 4 * (1 + 4) + 2 * 4 * (1 + 2);
-  // lse and delta for 8 queries at a time, with an address; Q and dO come and go; the loop.
-  const double rest = 2 * 8 * 2 + 2 * 7 + 2 * 4 + 18;
+  // lse and delta for 8 queries at a time, with an address; Q and dO come and go; the loop; queries that see no
+  // key, hidden pairs, the next tile.
+  const double rest = 2 * 8 * 2 + 2 * 7 + 2 * 4 + 18 + (9 + 9 + 6 + 20);
   CHECK_THAT(instructions_of_warp(work, kBf16), within_rounding(scores + products + rest));
 }
 
@@ -109,4 +110,81 @@ TEST_CASE("with split numbers, each warpgroup adds its own dQ", "[compare]") {
   CHECK(moved.read == 8 * (2 * 64 * 256 + 4 * (5 * 64 + 4)) + 2 * 256 * 256);
   // Two sums of 64 x 64 floats for each; dK and dV by two instructions per sector.
   CHECK(moved.written == 8 * 2 * 64 * 64 * 4 + 2 * 2 * 256 * 64 * 4);
+}
+
+TEST_CASE("flash1: the instructions of a warp for a query and a tile of keys", "[compare]") {
+  const auto work =
+      *launch_of("flash1", "flash1", "flash1", one_head(1024, 64, DataType::kFloat32)).block_work;
+  // A lane has one of 32 keys, and then two columns of O. Its key's row and Q's, 4 columns at a time: 16 loads
+  // of 5 wavefronts as two instructions each, and V's; the row of Q, m and l go to shared memory.
+  const double products = 64 + 32 * 2, loads = 2 * (16 * 5 + 32 * 2) / 2.0, stores = 2 * (2 + 2);
+  // A maximum and a sum of 32 lanes, and 32 weights.
+  const double shuffles = 2 * (5 + 5 + 32);
+  // Two exponentials, by the hardware's and seven more; two divisions, by two of the hardware's and 12 more.
+  const double exps = 2 * (1 + 7), divisions = 2 * (2 + 12);
+  // The online softmax (3), the old weight; the keys of the query (30); rows of Q and twice of O, two columns
+  // each; three loops.
+  const double rest = 3 + 1 + 30 + 3 * (7 + 2 * 10) + 3 * 3;
+  const double of_query = products + loads + stores + shuffles + exps + divisions + rest;
+  CHECK_THAT(instructions_of_warp(work, kFp32), within_rounding(16 * of_query + 18));
+}
+
+TEST_CASE("mma.sync's pass over keys at head_dim 256: the instructions of a warp", "[compare]") {
+  const auto work = *launch_of("bwd-twopass", "bwd_twopass_mma_sm80", "bwd_twopass_dKdV_mma_sm80",
+                               one_head(1024, 256, DataType::kBFloat16))
+                         .block_work;
+  // Eight warps: 16 of 64 keys each, 16 queries, half of the columns of dK and dV. S and dP: 16 steps of two
+  // products; A and B are loaded by an instruction each, with an address. Their sums are set to zero.
+  const double scores = 2 * (16 * 2 + 16 * (1 + 1) * 2 + 16 * 16 / 32.0 / 2);
+  // dV and dK: one step of 16 products, eight loads of B, and four registers of A to convert.
+  const double gradients = 2 * (16 + 8 * 2 + 4);
+  // Eight scores in a lane: an exponential and three more. lse and delta for 8 queries at a time.
+  const double weights = 8 * (1 + 3) + 2 * 2 * 2;
+  // Facts about the tile and the scores, and copies of 16 bytes, with four instructions for where.
+  const double facts = 2 * (18 + 5), copies = 2 * 16 * 512 / 512.0 / 8 * (1 + 4);
+  // The loop; two tensors; what is visible and six places; two products in two rounds each; the statistics of
+  // 16 queries by one of eight warps.
+  const double rest = 18 + 2 * 17 + 6 + 6 * 10 + 2 * 2 * 11 + (2 * 15 + 20) / 8.0;
+  CHECK_THAT(instructions_of_warp(work, kBf16),
+             within_rounding(scores + gradients + weights + facts + copies + rest));
+}
+
+TEST_CASE("flash2 in fp32: tiles with hidden pairs go key by key", "[compare]") {
+  const auto work =
+      *launch_of("flash2", "flash2_fp32", "flash2_fp32", one_head(1024, 64, DataType::kFloat32))
+           .block_work;
+  // A lane has 8 rows and 64 keys there: each row's weight is loaded by itself, and the key's row of V.
+  CHECK(work.edge_waits == 64 * (8 + 1));
+  // A score is hidden by 2; each of eight lanes asks again whether its row sees the key (16).
+  CHECK(work.edge_instructions == 2 + 8 * 16);
+  // A factor of O for each row and tile of 64 keys, in eight lanes.
+  CHECK(work.exps_per_score == 1 + 8 / 64.0);
+}
+
+TEST_CASE("kernels that take rows have as many blocks as their registers allow", "[compare]") {
+  const auto of = [](const cuda::LaunchTiles& launch) { return launch.row_work->blocks_per_sm; };
+  const auto merge = [&](std::int64_t head_dim) {
+    return of(launch_of("split-kv", "split_kv", "split_kv_merge",
+                        one_head(1024, head_dim, DataType::kFloat32)));
+  };
+  // 65536 registers: 256 threads with 40, 48 and 64 of them.
+  CHECK(merge(64) == 6);
+  CHECK(merge(128) == 5);
+  CHECK(merge(256) == 4);
+  CHECK(of(launch_of("flash2", "flash2_fp16x3_sm90", "flash2_fp16x3_split",
+                     one_head(1024, 64, DataType::kFloat32), cuda::Products::kFloat16x3)) ==
+        65536 / (80 * 256));  // 74, of which there are multiples of 8
+}
+
+TEST_CASE("fused-softmax computes visible scores only, and sets the others to zero", "[compare]") {
+  const auto work = [](Mask mask) {
+    return *launch_of("fused-softmax", "fused_softmax", "fused_softmax",
+                      one_head(3, 64, DataType::kBFloat16, mask))
+                .row_work;
+  };
+  CHECK(work(Mask::kNone).computed_share == 1);
+  CHECK(work(Mask::kNone).number_instructions == 0);
+  CHECK(work(Mask::kCausalTopLeft).num_numbers == 6);
+  CHECK_THAT(work(Mask::kCausalTopLeft).computed_share, within_rounding(6 / 9.0));
+  CHECK_THAT(work(Mask::kCausalTopLeft).number_instructions, within_rounding(1.5 * 3 / 6));
 }

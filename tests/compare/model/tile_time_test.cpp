@@ -124,6 +124,31 @@ TEST_CASE("each product of a kernel multiplies its scores by head_dim", "[compar
   CHECK(num_described >= 30);
 }
 
+TEST_CASE("tiles on the mask's edge may wait, and tiles that nothing runs beside", "[compare]") {
+  MachineModel machine = machine_model(round_gpu());
+  machine.sm = {10 * 2e9 * 40, true};  // 40 bytes per clock and multiprocessor
+  Step step;
+  step.block_q = step.block_kv = 64;
+  step.num_blocks = 10;
+  step.shared_bytes = 150 << 10;
+  step.work.product_flops = 10 * 4 * 2 * 64 * 64 * 32;  // four pairs each, one of them on the edge
+  BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  work.edge_instructions = 0;
+  const auto clocks = [&] {
+    Prediction p;
+    set_tile_time(step, work,
+                  {.dtype = "bf16", .products = "native", .head_dim = 32, .is_causal = true},
+                  machine, p);
+    return p.units_ms * 1e-3 * 1.6e9;
+  };
+  const double before = clocks();
+  work.edge_waits = 5;
+  CHECK_THAT(clocks() - before, Catch::Matchers::WithinAbs(5 * 30, 1e-6));
+  work.edge_waits = 0;
+  work.awaited_bytes = 4000;  // from L2, in each pair
+  CHECK_THAT(clocks() - before, Catch::Matchers::WithinAbs(4 * (300 + 100), 1e-6));
+}
+
 TEST_CASE("start and end: places and first data once, results with all issue slots", "[compare]") {
   MachineModel machine = machine_model(round_gpu());
   machine.sm = {10 * 2e9 * 40, true};  // 40 bytes per clock and multiprocessor
@@ -177,33 +202,79 @@ TEST_CASE("a launch of very many blocks takes no more memory, and as long per bl
   }
 }
 
-TEST_CASE("rows take their instructions, their part of DRAM and the start of a block",
-          "[compare]") {
+namespace {
+
+/// Rows of 1536 numbers by 256 threads, 1000 for each multiprocessor: six for each thread.
+struct Rows {
   MachineModel machine = machine_model(round_gpu());
   Step step;
-  step.num_threads = 256;
-  step.num_blocks = 10'000;  // 1000 per multiprocessor
   flashlab::cuda::RowWork work;
-  work.num_numbers = 10'000 * 1024;
-  work.start_instructions = 100;
-  work.accesses = 2;
-  work.loads_in_turn = 0;
-  Prediction p;
-  set_row_time(step, work, machine, p);
-  // Each number is loaded or stored twice, with an address, in one loop; a loop starts with 8.
-  const double issue = (1024 * (4 + 1) / 32.0 + 8 * (100 + 8)) / 4;
-  CHECK_THAT(p.issue_ms, within_rounding(1e3 * issue * 1000 / 2e9));
-  work.loads_in_turn = 1;
-  p = {};
-  p.dram_ms = p.issue_ms = 0;
-  set_row_time(step, work, machine, p);
+
+  Rows() {
+    step.num_threads = 256;
+    step.num_blocks = 10'000;
+    work.num_numbers = 10'000 * 1536;
+    work.accesses = 2;
+    work.loads_in_turn = 0;
+  }
+  Prediction predicted(double dram_ms = 0) const {
+    Prediction p;
+    p.dram_ms = dram_ms;
+    set_row_time(step, work, machine, p);
+    return p;
+  }
+};
+
+/// The milliseconds of 1000 blocks, one after the other.
+double ms_of_blocks(double clocks) { return 1e3 * clocks * 1000 / 2e9; }
+
+}  // namespace
+
+TEST_CASE("rows take their instructions, their part of DRAM and the start of a block",
+          "[compare]") {
+  Rows rows;
+  rows.work.start_instructions = 100;
+  // Each number is loaded and stored, in rounds of four that take two instructions. Of six, two are left
+  // over, with ten each. A loop starts with 18.
+  const double issue = (1536 * (2 + 0.5) / 32.0 + 8 * (100 + 18 + 2 * 10)) / 4;
+  CHECK_THAT(rows.predicted().issue_ms, within_rounding(ms_of_blocks(issue)));
+  rows.work.loads_in_turn = 1;
   // Of one worker a share waits in the issue slots, and so on up to eight.
   double there = 0, round = 0;
   for (int n = 1; n <= 8; ++n) {
     round = 400 + 100 * 5 + issue * (1 + there);  // DRAM, and the start, each after the one before
     there = n * issue * (1 + there) / round;
   }
-  CHECK_THAT(p.units_ms, within_rounding(1e3 * round / 8 * 1000 / 2e9));
+  CHECK_THAT(rows.predicted().units_ms, within_rounding(ms_of_blocks(round / 8)));
+}
+
+TEST_CASE("registers and shared memory limit the blocks of rows", "[compare]") {
+  Rows rows;
+  rows.work.loads_in_turn = 1;
+  const auto warps = [&] { return rows.predicted().warps; };
+  CHECK(warps() == 8 * 8 / 4.0);
+  const double of_eight = rows.predicted().units_ms;
+  rows.work.blocks_per_sm = 3;
+  CHECK(warps() == 3 * 8 / 4.0);
+  CHECK(rows.predicted().units_ms > of_eight);
+  rows.step.shared_bytes = 99 << 10;
+  CHECK(warps() == 2 * 8 / 4.0);
+}
+
+TEST_CASE("rows divide, and find their places, on the unit of exponentials", "[compare]") {
+  Rows rows;
+  rows.step.work.exps = rows.step.work.divisions = rows.step.work.elementwise_flops = 10'000 * 1536;
+  rows.work.start_specials = 6;
+  // An exponential and the two operations of a division for each number, six for each thread, 16 per clock.
+  CHECK_THAT(rows.predicted().exp_ms, within_rounding(ms_of_blocks((3 * 1536 + 6 * 256) / 16.0)));
+  const double all = rows.predicted().issue_ms;
+  rows.work.num_numbers /= 2;
+  rows.work.computed_share = 0.5;
+  CHECK_THAT(rows.predicted().exp_ms,
+             within_rounding(ms_of_blocks((0.5 * 3 * 1536 + 6 * 256) / 16.0)));
+  // 768 loads, stores, exponentials (8) and divisions (14) fewer; on average 1.5 numbers are left over.
+  const double fewer = 768 * (2 + 0.5 + 8 + 14) / 32.0 + 8 * (2 - 1.5) * 10;
+  CHECK_THAT(all - rows.predicted().issue_ms, within_rounding(ms_of_blocks(fewer / 4)));
 }
 
 TEST_CASE("without a GPU's clocks, a launch is predicted from rates alone", "[compare]") {

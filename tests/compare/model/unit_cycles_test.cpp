@@ -43,7 +43,7 @@ TEST_CASE("a part of C at a time loads the other operand again", "[compare]") {
 TEST_CASE("instructions: products, loads with addresses, scores", "[compare]") {
   // 4 x 8 x 2 products; ldmatrix for 4 x 2 fragments of A and 4 x 8 x 2 / 2 of B, each with an address;
   // 64 x 64 exponentials.
-  const double products = 4 * 8 * 2, loads = 4 * 2 + 4 * 8 * 2 / 2, exps = 64 * 64 / 32;
+  const double products = 4 * 8 * 2, loads = 4 * 2 + 4 * 8 * 2 / 2.0, exps = 64 * 64 / 32.0;
   BlockWork work = one_product(Operand::kShared, Operand::kShared);
   CHECK_THAT(cycles_of(work).issue, within_rounding((products + 2 * loads + exps) / 4));
   work.score_instructions = 3;
@@ -53,10 +53,45 @@ TEST_CASE("instructions: products, loads with addresses, scores", "[compare]") {
   CHECK_THAT(cycles_of(work).issue, within_rounding((products + 2 * loads + 4 * exps + 64) / 4));
 }
 
-TEST_CASE("halves that take turns work on scores twice as long", "[compare]") {
+TEST_CASE("halves that take turns wait for each other", "[compare]") {
   BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  work.score_instructions = 3;
+  const UnitCycles together = cycles_of(work);
   work.halves_take_turns = true;
-  CHECK_THAT(cycles_of(work).exp, within_rounding(2 * 64 * 64 / 16.0));
+  const UnitCycles in_turn = cycles_of(work);
+  CHECK_THAT(in_turn.exp, within_rounding(together.exp));
+  CHECK_THAT(in_turn.issue, within_rounding(together.issue));
+  // Exponentials on two of the four schedulers, at half of the rate; or three instructions for each score, of
+  // two warps on two schedulers. A warp waits for one or the other.
+  const double of_P = 64 * 64 / 8.0, of_dS = 3 * 64 * 64 / 32.0 / 2;
+  CHECK_THAT(in_turn.wait - together.wait, within_rounding((of_P + of_dS) / 2));
+}
+
+TEST_CASE("a load of one number for a whole warp is a slot of shared memory", "[compare]") {
+  BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  const double issue = cycles_of(work).issue;
+  work.loaded_alike = 10;
+  CHECK_THAT(cycles_of(work).shared, within_rounding(10));
+  CHECK_THAT(cycles_of(work).issue - issue, within_rounding(2 * 10 / 4.0));  // with an address
+}
+
+TEST_CASE("loads through L1 take shared memory's time, but its counter does not see them",
+          "[compare]") {
+  BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  const double before = cycles_per_pair(cycles_of(work), 4, 1);
+  work.loaded_through_l1 = {1280, 4};
+  const UnitCycles cycles = cycles_of(work);
+  CHECK(cycles.shared == 0);
+  CHECK_THAT(cycles.l1, within_rounding(10));
+  // Ten instructions with addresses of four schedulers, and ten slots.
+  CHECK_THAT(cycles_per_pair(cycles, 4, 1) - before, within_rounding(2 * 10 / 4.0 + 10));
+}
+
+TEST_CASE("divisions of whole numbers take the unit of exponentials", "[compare]") {
+  BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  const double before = cycles_of(work).exp;
+  work.tile_specials = 3;
+  CHECK_THAT(cycles_of(work).exp - before, within_rounding(3 * 4 * 32 / 16.0));
 }
 
 TEST_CASE("bytes besides operands use shared memory, copies only its slots", "[compare]") {
@@ -84,12 +119,40 @@ TEST_CASE("wgmma takes as long as the slower of products and operands", "[compar
 
 TEST_CASE("a warp waits for operands, sums, exponentials, shuffles and barriers", "[compare]") {
   BlockWork work = one_product(Operand::kShared, Operand::kShared);
+  work.products[0].starts_at_zero = true;  // its sums are used next
   CHECK_THAT(cycles_of(work).wait, within_rounding(30 + 40 + 20));
   work.num_barriers = 2;
   work.row_shuffles = 3;
   CHECK_THAT(cycles_of(work).wait, within_rounding(30 + 40 + 20 + 2 * 50 + 3 * 10));
-  work.products[0].depth_at_once = 16;
-  CHECK_THAT(cycles_of(work).wait, within_rounding(2 * (30 + 40) + 20 + 2 * 50 + 3 * 10));
+  work.products[0].depth_at_once = 16;  // the first sums end while the second operands come
+  CHECK_THAT(cycles_of(work).wait, within_rounding(2 * 30 + 40 + 20 + 2 * 50 + 3 * 10));
+}
+
+TEST_CASE("sums that a warp goes on adding to are not waited for", "[compare]") {
+  BlockWork work = one_product(Operand::kShared, Operand::kShared);
+  CHECK_THAT(cycles_of(work).wait, within_rounding(30 + 20));
+  work.products[0].starts_at_zero = true;
+  work.products.push_back(work.products[0]);  // the first one's sums end during the second
+  CHECK_THAT(cycles_of(work).wait, within_rounding(2 * 30 + 40 + 20));
+}
+
+TEST_CASE("sums of split products are added, and waited for, in each round", "[compare]") {
+  BlockWork work = one_product(Operand::kShared, Operand::kShared);
+  work.products[0].depth_at_once = 8;  // four rounds of one product of tf32, in three parts
+  const ElementFacts split = {4, 3, 1024};
+  CHECK_THAT(unit_cycles(work, split, round_gpu()).wait, within_rounding(4 * (30 + 40) + 20));
+}
+
+TEST_CASE("products of one sum wait for each other, unless there are others meanwhile",
+          "[compare]") {
+  BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  work.products[0].part_columns = 8;  // one sum at a time, of two products in turn
+  // A product takes 8 clocks of a scheduler's tensor core, and 40 until its sum is there. There are 8 parts.
+  CHECK_THAT(cycles_of(work).wait, within_rounding(8 * (30 + 40 - 8) + 20));
+  work.products[0].part_columns = 32;
+  CHECK_THAT(cycles_of(work).wait, within_rounding(2 * (30 + 40 - 4 * 8) + 20));
+  work.products[0].part_columns = 64;  // eight sums, 64 clocks
+  CHECK_THAT(cycles_of(work).wait, within_rounding(30 + 20));
 }
 
 TEST_CASE("a warp waits for loads to registers where the caches have them", "[compare]") {
