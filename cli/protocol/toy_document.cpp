@@ -12,7 +12,7 @@
 
 namespace flashlab::cli {
 ToyDocument::ToyDocument(const std::string& name, const std::string& text,
-                         std::shared_ptr<const ToyDocument> previous)
+                         const std::shared_ptr<const ToyDocument>& previous)
     : source_(std::make_shared<const toy::SourceText>(name, text)), names_(source_) {
   try {
     auto program = toy::assemble(source_);
@@ -26,7 +26,7 @@ ToyDocument::ToyDocument(const std::string& name, const std::string& text,
         {toy::Severity::kError, toy::Fault::kLimit, {1, 1, 1}, error.what(), {}, {}});
   }
   if (!program_ && previous) {
-    last_valid_ = previous->is_valid() ? std::move(previous) : previous->last_valid_;
+    last_valid_ = previous->is_valid() ? previous : previous->last_valid_;
   }
 }
 

@@ -21,7 +21,7 @@ class ToyDocument {
  public:
   /// `previous`: the document before a change; null: there is none. Never throws because of the text.
   ToyDocument(const std::string& name, const std::string& text,
-              std::shared_ptr<const ToyDocument> previous = nullptr);
+              const std::shared_ptr<const ToyDocument>& previous = nullptr);
 
   const toy::SourceText& source() const { return *source_; }
   const std::vector<toy::Diagnostic>& diagnostics() const { return diagnostics_; }

@@ -48,7 +48,7 @@ class StructureCheck {
         BadRequest twice =
             bad("the field " + in_quotes(key) + " is given twice", "each field once");
         twice.place = "/" + pointer_part(key);  // without the objects around it
-        throw twice;
+        throw BadRequest(std::move(twice));
       }
     }
     return true;
