@@ -231,6 +231,7 @@ std::string content(const Lines& lines, const Block& block, const HomeFolder& ho
   if (block.command.empty()) return text_of_file(kRepository / block.file);
   const Output output = run(block, home);
   CHECK(output.exit_code == block.exit_code);
+  CHECK_FALSE(output.text.empty());  // a pattern that finds nothing any more
   return block.picture.empty() ? output.text : picture_line(block, output.text);
 }
 
