@@ -1,8 +1,15 @@
 // `flashlab attention` as several processes, as torchrun starts them, on emulated GPUs.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/cli/command.hpp"
@@ -13,13 +20,21 @@ namespace {
 /// A script that starts ranks in the background, and waits for all of them.
 class Launch {
  public:
-  explicit Launch(int num_ranks) : num_ranks_(num_ranks) {
+  explicit Launch(int num_ranks, int port = free_port()) : num_ranks_(num_ranks) {
     script_ = "export FLASHLAB_EMULATED_GPUS=" + std::to_string(num_ranks) +
               " FLASHLAB_EMULATED_IPC=1 OMP_NUM_THREADS=1"
               " FLASHLAB_CUDA_LIBRARY='" FLASHLAB_EMULATED_LIBRARY
               "'\n"
               "export FLASHLAB_PORT=" +
-              std::to_string(free_port()) + "\n";
+              std::to_string(port) + "\n";
+  }
+
+  /// Each launch of a test program has a port of its own, far from those that the system gives away.
+  static int free_port() {
+    static int next =
+        20000 + static_cast<int>(std::chrono::steady_clock::now().time_since_epoch().count() /
+                                 1000 % 10000);
+    return next++;
   }
 
   Launch& then(const std::string& line) {
@@ -58,16 +73,44 @@ class Launch {
   }
 
  private:
-  /// Each launch of a test program has a port of its own, far from those that the system gives away.
-  static int free_port() {
-    static int next =
-        20000 + static_cast<int>(std::chrono::steady_clock::now().time_since_epoch().count() /
-                                 1000 % 10000);
-    return next++;
-  }
-
   int num_ranks_, num_started_ = 0;
   std::string script_;
+};
+
+/// Something else that listens where rank 0 should, answers the first who comes, and reads until he leaves.
+class OtherServer {
+ public:
+  explicit OtherServer(int port) : listening_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    const int yes = 1;
+    ::setsockopt(listening_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(::bind(listening_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    REQUIRE(::listen(listening_, 1) == 0);
+    answer_ = std::thread([this] {
+      const int peer = ::accept(listening_, nullptr, nullptr);
+      if (peer < 0) return;
+      std::string greeting;
+      for (int i = 0; i < 9; ++i) greeting += "220 hello\r\n";
+      ::send(peer, greeting.data(), greeting.size(), MSG_NOSIGNAL);
+      std::array<char, 4096> said;
+      while (::recv(peer, said.data(), said.size(), 0) > 0) continue;
+      ::close(peer);
+    });
+  }
+  ~OtherServer() {
+    ::shutdown(listening_, SHUT_RDWR);  // ends accept()
+    answer_.join();
+    ::close(listening_);
+  }
+  OtherServer(const OtherServer&) = delete;
+  OtherServer& operator=(const OtherServer&) = delete;
+
+ private:
+  int listening_;
+  std::thread answer_;
 };
 
 /// All of them end with the code and an error that contains the text.
@@ -226,12 +269,9 @@ TEST_CASE("who connects without being a rank is ignored") {
 }
 
 TEST_CASE("a rank that is not rank 0's is not believed") {
-  // Something else listens where rank 0 should, and answers.
-  const std::string other =
-      "python3 -c \"import os, socket; s = socket.create_server(('127.0.0.1', "
-      "int(os.environ['FLASHLAB_PORT']))); c = s.accept()[0]; c.send(b'220 hello\\\\r\\\\n' * 9); "
-      "c.recv(9999); c.close()\" &";
-  check_all_processes_failed(Launch(2).then(other).start(1, kLongRun).run(), 1, "is not rank 0");
+  const int port = Launch::free_port();
+  const OtherServer other(port);
+  check_all_processes_failed(Launch(2, port).start(1, kLongRun).run(), 1, "is not rank 0");
 }
 
 }  // namespace flashlab::test
