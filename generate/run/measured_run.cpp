@@ -51,7 +51,7 @@ class PreparedJob {
  public:
   PreparedJob(const GpuJob& job, const CudaDriver& driver, const GpuInfo& gpu,
               const CompiledJob& compiled)
-      : job_(job), driver_(driver) {
+      : job_(job) {
     for (const CompiledSource& source : compiled.sources) {
       modules_.push_back(std::make_unique<const DeviceModule>(driver, source.image));
     }
@@ -155,7 +155,6 @@ class PreparedJob {
   }
 
   const GpuJob& job_;
-  const CudaDriver& driver_;
   std::vector<std::unique_ptr<const DeviceModule>> modules_;  // by source of the job
   std::vector<DeviceBytes> memory_;                           // arrays, flushed(), number()
   std::vector<FunctionHandle> functions_;                     // by launch

@@ -79,7 +79,7 @@ TEST_CASE("a rank that is not there is named by the rank that waits for it on NC
 TEST_CASE("a rank on NCCL whose communicator is aborted stops its own kernels", "[ranks]") {
   std::array<int, 4> flags = {};  // before and after, by rank
   const auto errors = run_ranks(2, nccl_ranks(2, 5s), [&](cuda::Communicator& communicator) {
-    const auto own = static_cast<std::size_t>(2 * communicator.rank());
+    const auto own = 2 * static_cast<std::size_t>(communicator.rank());
     const int* const flag = communicator.stop_flag();
     flags[own] = *flag;
     if (communicator.rank() == 1) communicator.abort("it has failed");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <random>
+#include <string_view>
 
 #include "tests/source_files.hpp"
 #include "tests/toymachine/assembled.hpp"
@@ -47,11 +48,9 @@ std::string shuffled(const std::string& text, std::mt19937& random) {
     if (c == '\n') {
       in_free_text = false;
       result += blanks(0) + "\n" + blanks(0);
-    } else if (in_free_text) {
-      result += c;
-    } else if (c == ' ') {
+    } else if (!in_free_text && c == ' ') {
       result += blanks(1);
-    } else if (c == ',' || c == '[' || c == ']' || c == '(' || c == ')') {
+    } else if (!in_free_text && std::string_view(",[]()").find(c) != std::string_view::npos) {
       result += blanks(0) + c + blanks(0);
     } else {
       result += c;
