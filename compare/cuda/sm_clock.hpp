@@ -25,7 +25,7 @@ class SmClock {
  private:
   void mark(int which);
 
-  int num_sms_;
+  [[maybe_unused]] int num_sms_;  // the emulated clock has no multiprocessors
   cuda::DeviceMemory marks_;
 };
 

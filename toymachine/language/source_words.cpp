@@ -159,9 +159,9 @@ class WordReader {
     for (std::size_t i = 1; i < tokens.size(); ++i) {
       depth += nesting(tokens[i]);
       const bool is_word = tokens[i].kind == TokenKind::kIdentifier;
-      if (is_array && i > 1 && depth == 0 && is_word) {  // tile, float
-        add(tokens[i], WordKind::kKeyword);
-      } else if (directive == Directive::kMachines && i == 2 && is_word) {  // of
+      const bool is_of = directive == Directive::kMachines && i == 2;
+      const bool is_type = is_array && i > 1 && depth == 0;  // tile, float
+      if (is_word && (is_of || is_type)) {
         add(tokens[i], WordKind::kKeyword);
       } else if (is_array && i == 1 && is_word) {  // q(n, d) is no call
         add_use(tokens[i], declared_.find(tokens[i].text)->second);
