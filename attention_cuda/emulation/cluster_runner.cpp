@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "attention_cuda/emulation/dependent_launch.hpp"
+
 namespace flashlab::cuda::emulation {
 namespace {
 
@@ -139,6 +141,7 @@ void ClusterRunner::enter_context() {
 /// a later block.
 void ClusterRunner::run_thread() {
   try {
+    threads_that_waited = nullptr;  // of the launch before, which has ended
     launch_->thread();
     block().async.thread_ends(thread_number());
     thread_ended();

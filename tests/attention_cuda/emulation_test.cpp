@@ -244,6 +244,8 @@ TEST_CASE("a launch that may start early, and whose threads do not all wait, is 
              contains("griddepcontrol.wait was executed by 62 of 64 threads"));
   attribute.val.programmaticStreamSerializationAllowed = 0;
   CHECK(cudaLaunchKernelEx(&config, overlapping_kernel, 0u) == cudaSuccess);
+  // What waits without need is counted nowhere: AddressSanitizer sees a count of a launch that has ended.
+  CHECK(cudaLaunchKernelEx(&config, overlapping_kernel, 32u) == cudaSuccess);
 }
 
 TEST_CASE("shared memory beyond 48 KiB is had by asking first, 227 KiB at most", "[emulation]") {
