@@ -211,8 +211,8 @@ class Measurement {
   Shards shards_of(Mask mask) const {
     return {mask == Mask::kNone ? Sharding::kContiguous : Sharding::kZigzag, ranks_.num_ranks()};
   }
-  /// Whether so many runs on one GPU would exceed the seconds: at first by a slow guess, then by the rate
-  /// seen.
+  /// Whether this number of runs on one GPU would exceed the seconds: at first by a slow guess, then by the
+  /// rate seen.
   bool leaves_out(std::int64_t length, Mask mask, Pass pass, double runs) {
     const double left = ranks_.agreed(rank_, ranks_.seconds_left());
     if (runs * flops_of(length, mask, pass) / rate_ <= left) return false;

@@ -31,7 +31,7 @@ class FragmentStatements {
   /// Begins to copy a loaded value's tile to this place, from the cell of its load with the loops'
   /// values here.
   void copy(std::size_t v, const std::string& to);
-  /// At level 2: begins to load a tile, in the thread that copies.
+  /// At level 2, in the thread that copies: starts the load of one tile.
   void copy_box(std::size_t at);
   SharedAccess& access() { return access_; }
   /// Whether the step subtracts a column or a number, and the next one alone reads the result, in an

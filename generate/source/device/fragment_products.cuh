@@ -26,6 +26,10 @@ struct SharedTile {
   }
   __device__ float operator()(int row, int col) const { return value_of(data[place(row, col)]); }
   __device__ float at(const Place& p) const { return (*this)(p.row(), p.col()); }
+  /// Two numbers of one row, from an even column on.
+  __device__ void write(int row, int col, unsigned pair) const {
+    *reinterpret_cast<unsigned*>(data + place(row, col)) = pair;
+  }
 };
 /// The transposed tile.
 template <class Tile>
@@ -129,28 +133,29 @@ __device__ inline void copy_column(const SharedColumn& to, const Cell<From>& cel
   }
 }
 
-/// Multiplies a tile that has arrived by a number. The block's threads wait before and after.
-template <int kThreads, class Element, int kRows, int kCols>
-__device__ inline void scale(const SharedTile<Element, kRows, kCols>& tile, float number) {
-  for (int i = static_cast<int>(threadIdx.x); i < kRows * kCols / 2; i += kThreads) {
-    const int row = i / (kCols / 2), col = i % (kCols / 2) * 2;
-    Element* const at = tile.data + tile.place(row, col);
-    *reinterpret_cast<unsigned*>(at) =
-        pair_of(Element(), multiply(value_of(at[0]), number), multiply(value_of(at[1]), number));
+/// Multiplies a tile that has arrived by a number. The threads that compute wait before and after.
+template <int kThreads, class Tile>
+__device__ inline void scale(const Tile& tile, float number) {
+  constexpr int kPairs = Tile::kCols / 2;
+  for (int i = static_cast<int>(threadIdx.x); i < Tile::kRows * kPairs; i += kThreads) {
+    const int row = i / kPairs, col = i % kPairs * 2;
+    tile.write(row, col,
+               pair_of(typename Tile::Element(), multiply(tile(row, col), number),
+                       multiply(tile(row, col + 1), number)));
   }
 }
 
 /// Writes a fragment to shared memory, rounded, as it is held; zeros beyond `rows` and `cols`.
-template <class Element, int kRows, int kCols, int kWarps, bool kTurned>
-__device__ inline void put(const SharedTile<Element, kRows, kCols>& to,
-                           const Fragment<kRows, kCols, kWarps, kTurned>& a, int rows, int cols) {
+template <class Tile, int kRows, int kCols, int kWarps, bool kTurned>
+__device__ inline void put(const Tile& to, const Fragment<kRows, kCols, kWarps, kTurned>& a,
+                           int rows, int cols) {
   using A = Fragment<kRows, kCols, kWarps, kTurned>;
   for_each_place<A::kRowBlocks, A::kColBlocks>(A::first_row(), [&](const Place& p) {
     if (p.e % 2 != 0) return;
     const int row = p.row(), col = p.col();
     const float first = row < rows && col < cols ? a.x[p.m][p.n][p.e] : 0.0f;
     const float second = row < rows && col + 1 < cols ? a.x[p.m][p.n][p.e + 1] : 0.0f;
-    *reinterpret_cast<unsigned*>(to.data + to.place(row, col)) = pair_of(Element(), first, second);
+    to.write(row, col, pair_of(typename Tile::Element(), first, second));
   });
 }
 template <int kRows, int kWarps>

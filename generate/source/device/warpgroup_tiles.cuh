@@ -117,6 +117,9 @@ struct SwizzledTile {
   }
   __device__ float operator()(int row, int col) const { return value_of(data[place(row, col)]); }
   __device__ float at(const Place& p) const { return (*this)(p.row(), p.col()); }
+  __device__ void write(int row, int col, unsigned pair) const {
+    write_pair(data + place(row, col), pair);
+  }
   __device__ SharedAddress panel(int number) const {
     return shared_address(data) + 2u * static_cast<unsigned>(number * kPanelElements);
   }
@@ -139,31 +142,6 @@ template <int kThreads>
 __device__ inline void meet() {
   fence_async_proxy();
   barrier_sync(1, kThreads);
-}
-
-/// Multiplies a tile that has come by a number. The threads that compute meet afterwards.
-template <int kThreads, class Element, int kRows, int kCols>
-__device__ inline void scale(const SwizzledTile<Element, kRows, kCols>& tile, float number) {
-  for (int i = static_cast<int>(threadIdx.x); i < kRows * kCols / 2; i += kThreads) {
-    const int row = i / (kCols / 2), col = i % (kCols / 2) * 2;
-    Element* const at = tile.data + tile.place(row, col);
-    write_pair(at, pair_of(Element(), multiply(value_of(at[0]), number),
-                           multiply(value_of(at[1]), number)));
-  }
-}
-
-/// Writes a fragment to shared memory, rounded, as it is held; zeros beyond `rows` and `cols`.
-template <class Element, int kRows, int kCols, int kWarps, bool kTurned>
-__device__ inline void put(const SwizzledTile<Element, kRows, kCols>& to,
-                           const Fragment<kRows, kCols, kWarps, kTurned>& a, int rows, int cols) {
-  using A = Fragment<kRows, kCols, kWarps, kTurned>;
-  for_each_place<A::kRowBlocks, A::kColBlocks>(A::first_row(), [&](const Place& p) {
-    if (p.e % 2 != 0) return;
-    const int row = p.row(), col = p.col();
-    const float first = row < rows && col < cols ? a.x[p.m][p.n][p.e] : 0.0f;
-    const float second = row < rows && col + 1 < cols ? a.x[p.m][p.n][p.e + 1] : 0.0f;
-    write_pair(to.data + to.place(row, col), pair_of(Element(), first, second));
-  });
 }
 
 // DRAM -------------------------------------------------------------------------------------------------
