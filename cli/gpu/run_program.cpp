@@ -76,23 +76,49 @@ void require_runnable(const PlannedProgram& program) {
                                 ", because the machine runs it, too\n");
 }
 
+std::string version_of(int compute_capability) {
+  return std::to_string(compute_capability / 10) + "." + std::to_string(compute_capability % 10);
+}
+
+/// The compute capability whose PTX is asked for; 0: machine code for the GPU itself.
+int ptx_capability(const std::string& architecture, const generate::Plan& plan,
+                   const generate::GpuInfo& gpu) {
+  if (architecture.empty()) return 0;
+  constexpr std::string_view kPrefix = "compute_";
+  constexpr int kOldest = 75;
+  int capability = 0;
+  if (!architecture.starts_with(kPrefix) ||
+      !toy::read_whole(std::string_view(architecture).substr(kPrefix.size()), capability) ||
+      capability < kOldest || capability > gpu.compute_capability) {
+    throw request_failure("--arch " + in_quotes(architecture),
+                          "compute_75 to compute_" + std::to_string(gpu.compute_capability) +
+                              ", which " + printable(gpu.name) + " can run");
+  }
+  if (plan.has_warpgroups) {
+    throw request_failure("--level 2 with --arch " + architecture,
+                          "neither PTX nor another GPU: wgmma is machine code of 9.0 alone");
+  }
+  return capability;
+}
+
 /// Tensor cores multiply fp16 from compute capability 7.5 on, and bf16 from 8.0 on. Warpgroups multiply
 /// on 9.0 alone.
-void require_tensor_cores(const generate::Plan& plan, const generate::GpuInfo& gpu) {
+void require_tensor_cores(const generate::Plan& plan, const generate::GpuInfo& gpu,
+                          int compute_capability) {
   if (!plan.factors) return;
   constexpr int kHopper = 90;
-  if (plan.has_warpgroups && gpu.compute_capability != kHopper) {
+  if (plan.has_warpgroups && compute_capability != kHopper) {
     throw request_failure("--level 2 on " + printable(gpu.name) + ", of compute capability " +
-                              std::to_string(gpu.compute_capability / 10) + "." +
-                              std::to_string(gpu.compute_capability % 10),
+                              version_of(compute_capability),
                           "--level 1, or a GPU of compute capability 9.0, such as an H100");
   }
   const int least = *plan.factors == toy::ElementType::kBf16 ? 80 : 75;
-  if (gpu.compute_capability >= least) return;
-  throw request_failure(
-      "--level 1 in " + generate::to_string(*plan.factors) + " on " + printable(gpu.name),
-      least == 80 ? "--dtype fp16, or a GPU of compute capability 8.0 or later"
-                  : "a GPU of compute capability 7.5 or later");
+  if (compute_capability >= least) return;
+  throw request_failure("--level 1 in " + generate::to_string(*plan.factors) + " on " +
+                            printable(gpu.name) + ", compiled for compute capability " +
+                            version_of(compute_capability),
+                        least == 80 ? "--dtype fp16, or a GPU of compute capability 8.0 or later"
+                                    : "a GPU of compute capability 7.5 or later");
 }
 
 std::int64_t input_bytes(const PlannedProgram& program) {
@@ -191,7 +217,8 @@ GpuRunReport run_on_gpu(PlannedProgram program, const GpuRunRequest& request) {
   require_runnable(program);
   const generate::GpuInfo gpu =
       generated_or_failure([&] { return generate::gpu_in_process(request.time_limit); });
-  require_tensor_cores(program.plan, gpu);
+  const int ptx = ptx_capability(request.architecture, program.plan, gpu);
+  require_tensor_cores(program.plan, gpu, ptx != 0 ? ptx : gpu.compute_capability);
   const auto spec = compare::find_gpu(gpu.name);
   GpuRunReport report = counted_report(std::move(program), request, spec);
   report.gpu = gpu;
@@ -200,6 +227,7 @@ GpuRunReport run_on_gpu(PlannedProgram program, const GpuRunRequest& request) {
   job.problems = report.problems();
   job.seed = request.seed;
   job.repeat = request.repeat;
+  job.ptx_capability = ptx;
   set_ranges(request.ranges, job);
   const std::vector<std::int64_t> problems = checked_problems(job.problems, request.num_checked);
   const generate::CountLaunches count =

@@ -25,6 +25,7 @@ struct GpuRunRequest {
   bool counters = true;            // the hardware's
   std::vector<InputRange> ranges;  // of inputs; the others are drawn from -1 to 1
   double time_limit = 60;          // seconds of the process that uses the GPU
+  std::string architecture;        // "compute_75": PTX, translated by the driver; "": the GPU's own
 };
 
 /// Predicts without a GPU. `gpu`: a name in gpus.json. Throws Failure.

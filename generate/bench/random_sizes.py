@@ -2,12 +2,13 @@
 """Every program of the course on a GPU, at random sizes: are the results right?
 
   random_sizes.py table             prints the summary of docs/results/generated_sizes.json
-  random_sizes.py draw [--level 2] FILE
+  random_sizes.py draw [--level 2 | --arch compute_75] FILE
                                     draws the sizes that the machine can run; needs no GPU
   random_sizes.py measure FILE OUT  runs the sizes of FILE on this machine's GPU, writes OUT
 
 20 sizes of each program, level 0, float; with --level 2, 4 sizes of each program that has products of
-warpgroups, in bf16 or fp16. `flashlab` is the one of the PATH.
+warpgroups, in bf16 or fp16; with --arch, 2 sizes of each program at level 0, and 2 at level 1 in fp16 of
+those that have products of tiles, compiled to PTX for that GPU. `flashlab` is the one of the PATH.
 """
 import argparse
 import concurrent.futures
@@ -23,7 +24,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs/results/generated_sizes.json"
-SIZES, SEED, LIMIT = 20, 20261125, 60
+SIZES, SIZES_OF_ARCH, SEED, LIMIT = 20, 2, 20261125, 60
 TILED = {"n": (1, 150), "nk": (1, 150), "d": (1, 48), "dm": (1, 40), "w": (1, 60), "s": (1, 20),
          "splits": (1, 4), "B": (1, 24), "Bk": (1, 24), "Bd": (1, 24), "Bm": (1, 24)}
 WIDE = {"n": range(1, 400), "nk": range(1, 400), "d": range(8, 129, 8), "w": range(1, 200),
@@ -42,15 +43,16 @@ def setting_of(params):
     return ",".join(f"{name}={value}" for name, value in params.items())
 
 
-def draw():
+def draw(sizes, level=()):
+    """`sizes` of each program that `flashlab gpu` can plan with the flags `level`."""
     generator, cases = random.Random(SEED), []
     for path in sorted((ROOT / "toymachine/programs").glob("*.toy")):
         text = path.read_text()
         ranges = TILED if " tile " in text else SCALAR
         names = [name for name in parameters(text) if name in ranges]
         chosen = []
-        for _ in range(60 * SIZES):
-            if len(chosen) == (SIZES if names else 1):
+        for _ in range(60 * sizes):
+            if len(chosen) == (sizes if names else 1):
                 break
             params = {name: generator.randint(*ranges[name]) for name in names}
             setting = setting_of(params)
@@ -59,11 +61,19 @@ def draw():
             flags = ["-D", setting] if setting else []
             runs = all(subprocess.run(["flashlab", *command, path.stem, *flags, *more],
                                       capture_output=True).returncode == 0
-                       for command, more in ((["gpu"], ["--plan"]), (["run"], ["--no-outputs"])))
+                       for command, more in ((["gpu"], [*level, "--plan"]),
+                                             (["run"], ["--no-outputs"])))
             if runs:
                 chosen.append(setting)
         cases += [{"program": path.stem, "params": setting} for setting in chosen]
     return cases
+
+
+def draw_for(arch):
+    tensor_cores = ["--level", "1", "--dtype", "fp16"]
+    return ([dict(case, flags=["--arch", arch]) for case in draw(SIZES_OF_ARCH)] +
+            [dict(case, flags=[*tensor_cores, "--arch", arch])
+             for case in draw(SIZES_OF_ARCH, tensor_cores)])
 
 
 def run(case):
@@ -151,7 +161,9 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("table", help="print the committed summary")
     drawn = commands.add_parser("draw", help="draw the sizes")
-    drawn.add_argument("--level", type=int, choices=(0, 2), default=0)
+    which = drawn.add_mutually_exclusive_group()
+    which.add_argument("--level", type=int, choices=(0, 2), default=0)
+    which.add_argument("--arch", help="compute_75 or a later one")
     drawn.add_argument("file", type=pathlib.Path)
     measured = commands.add_parser("measure", help="run them on this machine's GPU")
     measured.add_argument("file", type=pathlib.Path)
@@ -160,7 +172,10 @@ def main():
     measured.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
     if arguments.command == "draw":
-        cases = draw_wide() if arguments.level == 2 else draw()
+        if arguments.arch:
+            cases = draw_for(arguments.arch)
+        else:
+            cases = draw_wide() if arguments.level == 2 else draw(SIZES)
         arguments.file.write_text(json.dumps(cases, indent=0) + "\n")
         return
     file = RESULTS

@@ -20,10 +20,9 @@ constexpr double kMostSeconds =
 /// A source that is being compiled. Its image comes back in shared memory.
 class CompilingProcess {
  public:
-  CompilingProcess(const std::string& source, const std::string& name, int compute_capability,
-                   bool for_this_alone)
+  CompilingProcess(const std::string& source, const std::string& name, const CompileTarget& target)
       : image_(kMostImageBytes), process_([&] {
-          const CompiledSource compiled = compile(source, name, compute_capability, for_this_alone);
+          const CompiledSource compiled = compile(source, name, target);
           if (compiled.image.size() > image_.bytes().size()) {
             throw GpuError("the compiled code of " + name + " has " +
                            std::to_string(compiled.image.size()) + " bytes");
@@ -51,19 +50,23 @@ class CompilingProcess {
   WorkingProcess process_;
 };
 
+CompileTarget target_of(const GpuJob& job, int compute_capability) {
+  if (job.ptx_capability != 0) return {job.ptx_capability, CodeKind::kPtx};
+  return {compute_capability, job.has_warpgroups ? CodeKind::kOfThisAlone : CodeKind::kMachineCode};
+}
+
 }  // namespace
 
 CompiledJob compiled_job(const GpuJob& job, int compute_capability) {
   const auto start = std::chrono::steady_clock::now();
   const std::string name = job.name + ".cu";
+  const CompileTarget target = target_of(job, compute_capability);
   std::vector<std::unique_ptr<CompilingProcess>> others;
   for (std::size_t i = 1; i < job.sources.size(); ++i) {
-    others.push_back(std::make_unique<CompilingProcess>(job.sources[i], name, compute_capability,
-                                                        job.has_warpgroups));
+    others.push_back(std::make_unique<CompilingProcess>(job.sources[i], name, target));
   }
   CompiledJob result;
-  result.sources.push_back(
-      compile(job.sources.at(0), name, compute_capability, job.has_warpgroups));
+  result.sources.push_back(compile(job.sources.at(0), name, target));
   for (const auto& other : others) result.sources.push_back(other->result());
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

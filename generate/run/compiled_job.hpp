@@ -14,7 +14,7 @@ struct CompiledJob {
   double seconds = 0;                   // until all were compiled
 };
 
-/// Compiles the sources for a GPU of this compute capability, each but the first in a process of its own:
+/// Compiles the sources for a GPU of this compute capability, or to PTX if the job says so, each but the first in a process of its own:
 /// NVRTC compiles one after the other in a process. Throws as compile(), and GpuError, GpuMemoryError.
 CompiledJob compiled_job(const GpuJob& job, int compute_capability);
 

@@ -41,6 +41,7 @@ struct GpuJob {
   std::vector<JobArray> arrays;
   std::vector<JobLaunch> launches;
   bool has_warpgroups = false;  // compiled for compute capability 9.0 and no other
+  int ptx_capability = 0;       // compiled to PTX for this compute capability; 0: for the GPU
   std::int64_t problems = 1;
   std::uint64_t seed = 1;  // of the inputs, which differ for each call
   int repeat = 5;          // timed calls, after one warm-up

@@ -54,8 +54,9 @@ Nvrtc open_nvrtc() {
   return nvrtc;
 }
 
-/// "sm_90" for a GPU that NVRTC knows, "compute_90" for one that is newer.
-std::string architecture_for(const Nvrtc& nvrtc, int compute_capability, bool for_this_alone) {
+/// "sm_90" for a GPU that NVRTC knows, "compute_90" for PTX and for a GPU that is newer.
+std::string architecture_for(const Nvrtc& nvrtc, const CompileTarget& target) {
+  const int compute_capability = target.compute_capability;
   int count = 0;
   nvrtc.check(nvrtc.nvrtcGetNumSupportedArchs(&count), "nvrtcGetNumSupportedArchs");
   std::vector<int> known(static_cast<std::size_t>(std::max(count, 0)));
@@ -63,8 +64,10 @@ std::string architecture_for(const Nvrtc& nvrtc, int compute_capability, bool fo
   std::sort(known.begin(), known.end());
   const auto next = std::upper_bound(known.begin(), known.end(), compute_capability);
   const bool is_known = std::binary_search(known.begin(), known.end(), compute_capability);
-  if (for_this_alone && is_known) return "sm_" + std::to_string(compute_capability) + "a";
-  if (next == known.begin() || for_this_alone) {
+  const std::string number = std::to_string(compute_capability);
+  if (target.kind == CodeKind::kOfThisAlone && is_known) return "sm_" + number + "a";
+  if (target.kind == CodeKind::kPtx && is_known) return "compute_" + number;
+  if (next == known.begin() || target.kind != CodeKind::kMachineCode) {
     throw GpuUnavailable("this NVRTC cannot compile for compute capability " +
                          std::to_string(compute_capability / 10) + "." +
                          std::to_string(compute_capability % 10) + ": " +
@@ -117,14 +120,14 @@ class NvrtcProgram {
 
 }  // namespace
 
-CompiledSource compile(const std::string& source, const std::string& name, int compute_capability,
-                       bool for_this_alone) {
+CompiledSource compile(const std::string& source, const std::string& name,
+                       const CompileTarget& target) {
   static const Nvrtc nvrtc = open_nvrtc();
   CompiledSource result;
   int major = 0, minor = 0;
   nvrtc.check(nvrtc.nvrtcVersion(&major, &minor), "nvrtcVersion");
   result.version = std::to_string(major) + "." + std::to_string(minor);
-  result.architecture = architecture_for(nvrtc, compute_capability, for_this_alone);
+  result.architecture = architecture_for(nvrtc, target);
   const auto start = std::chrono::steady_clock::now();
   NvrtcProgram program(nvrtc, source, name);
   program.compile(result.architecture);

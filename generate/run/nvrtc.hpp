@@ -3,6 +3,7 @@
 // Source  NVRTC documentation
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -23,11 +24,21 @@ struct CompiledSource {
   double seconds = 0;
 };
 
-/// Compiles for a GPU of this compute capability (90 for 9.0). A GPU that is newer than the compiler
-/// gets PTX, which its driver translates. `for_this_alone`: with what only GPUs of this capability
-/// have ("sm_90a"). Errors: GpuUnavailable if there is no NVRTC, or the GPU is older than all that it
-/// knows, or unknown and `for_this_alone`; CompileError.
-CompiledSource compile(const std::string& source, const std::string& name, int compute_capability,
-                       bool for_this_alone = false);
+/// What is compiled for a compute capability.
+enum class CodeKind : std::uint8_t {
+  kMachineCode,  // PTX if the capability is newer than the compiler
+  kOfThisAlone,  // machine code, with what only this capability has ("sm_90a")
+  kPtx,          // which the driver of this and of each later GPU translates
+};
+
+struct CompileTarget {
+  int compute_capability = 0;  // 90 for 9.0
+  CodeKind kind = CodeKind::kMachineCode;
+};
+
+/// Compiles a source. Errors: GpuUnavailable if there is no NVRTC, or the capability is older than all
+/// that it knows, or unknown and needed as it is; CompileError.
+CompiledSource compile(const std::string& source, const std::string& name,
+                       const CompileTarget& target);
 
 }  // namespace flashlab::generate

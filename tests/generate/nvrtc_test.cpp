@@ -22,7 +22,7 @@ constexpr int kOldest = 75, kHopper = 90;
 std::optional<generate::CompiledSource> compiled_here(const std::string& source,
                                                       const std::string& name, int capability) {
   try {
-    return generate::compile(source, name, capability);
+    return generate::compile(source, name, {capability});
   } catch (const generate::GpuUnavailable&) {
     return std::nullopt;
   }
@@ -67,7 +67,7 @@ TEST_CASE("NVRTC compiles products on tensor cores, also of those that multiply 
     const auto plan = generate::plan(program, target);
     REQUIRE(plan);
     const generate::GpuJob job = generate::job_of(program, *plan, "flash2");
-    CHECK(generate::compile(job.sources.front(), "flash2.cu", capability).architecture ==
+    CHECK(generate::compile(job.sources.front(), "flash2.cu", {capability}).architecture ==
           "sm_" + std::to_string(capability));
   }
 }
@@ -111,17 +111,29 @@ TEST_CASE("the launches of a program are compiled in processes, and an error in 
 
 TEST_CASE("NVRTC's messages name the source and the line", "[nvrtc]") {
   if (!is_nvrtc_here()) FLASHLAB_SKIP("there is no NVRTC here");
-  CHECK_THROWS_WITH(generate::compile("\nint f() { return nothing; }\n", "p.cu", kHopper),
+  CHECK_THROWS_WITH(generate::compile("\nint f() { return nothing; }\n", "p.cu", {kHopper}),
                     contains("p.cu(2)") && contains("nothing"));
 }
 
 TEST_CASE("a GPU that is newer than NVRTC gets PTX, and one that is too old is refused",
           "[nvrtc]") {
   if (!is_nvrtc_here()) FLASHLAB_SKIP("there is no NVRTC here");
-  const auto compiled = generate::compile("extern \"C\" __global__ void f() {}", "f.cu", 999);
+  const auto compiled = generate::compile("extern \"C\" __global__ void f() {}", "f.cu", {999});
   CHECK_THAT(compiled.architecture, contains("compute_"));
   CHECK_THAT(compiled.image, contains(".entry f"));
-  CHECK_THROWS_AS(generate::compile("", "f.cu", 10), generate::GpuUnavailable);
+  CHECK_THROWS_AS(generate::compile("", "f.cu", {10}), generate::GpuUnavailable);
+}
+
+TEST_CASE("a job may ask for PTX of an older GPU than the one that runs it", "[nvrtc]") {
+  if (!is_nvrtc_here()) FLASHLAB_SKIP("there is no NVRTC here");
+  const toy::BoundProgram program = bundled("flash2");
+  const auto plan = generate::plan(program, {});
+  REQUIRE(plan);
+  generate::GpuJob job = generate::job_of(program, *plan, "flash2");
+  job.ptx_capability = kOldest;
+  const generate::CompiledSource compiled = generate::compiled_job(job, kHopper).sources.front();
+  CHECK(compiled.architecture == "compute_75");
+  CHECK_THAT(compiled.image, contains(".target sm_75"));
 }
 
 }  // namespace flashlab::test

@@ -94,6 +94,27 @@ TEST_CASE("gpu multiplies on tensor cores at level 1, at edges of tiles and tran
   CHECK_THAT(numbers.err, contains("elements are numbers, and tensor cores multiply tiles"));
 }
 
+TEST_CASE("gpu compiles to PTX of an older GPU, and refuses what that GPU cannot do") {
+  const FakeGpu fake;
+  const auto run = json_of(fake.gpu("flash2 --repeat 1 --arch compute_75 --json"));
+  CHECK(run["gpu"]["architecture"] == "compute_75");
+  CHECK(run["gpu"]["compute_capability"] == 90);
+  for (const std::string wrong : {"compute_100", "compute_70", "sm_75", "compute_", "compute_7x"}) {
+    INFO(wrong);
+    const Outcome refused = fake.gpu("flash2 --arch " + wrong);
+    CHECK(refused.code == 2);
+    CHECK_THAT(refused.err,
+               contains("--arch '" + wrong + "'") && contains("compute_75 to compute_90"));
+  }
+  const Outcome bf16 = fake.gpu("flash2 --level 1 --dtype bf16 --arch compute_75");
+  CHECK(bf16.code == 2);
+  CHECK_THAT(bf16.err, contains("compute capability 7.5") && contains("--dtype fp16"));
+  const Outcome wide =
+      fake.gpu("flash2 -D n=128,d=64,B=64,Bk=64 --level 2 --dtype bf16 --arch compute_90");
+  CHECK(wide.code == 2);
+  CHECK_THAT(wide.err, contains("--level 2 with --arch compute_90"));
+}
+
 TEST_CASE("gpu draws an input from the range that a program needs") {
   const FakeGpu fake;
   const std::string merge =
