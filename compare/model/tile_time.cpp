@@ -195,7 +195,8 @@ void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTime
     const double edges = std::min(1.0, edge_pairs(step, request.has_key_blocks) / pairs_of_block);
     cycles.issue += edges * work.edge_instructions * scores / kThreadsOfWarp /
                     gpu.instructions_per_clock_per_sm;
-    cycles.wait += edges * work.edge_waits * gpu.latency.shared;
+    cycles.wait += edges * (work.edge_waits * gpu.latency.shared +
+                            chain_clocks(work.edge_chained_instructions, gpu));
   }
   const int resident = resident_blocks(work, step, gpu);
   const double all =

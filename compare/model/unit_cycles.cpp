@@ -48,6 +48,7 @@ class WorkCounter {
     add(work_.loaded);
     const double wavefronts = wavefronts_;
     add(work_.loaded_through_l1);
+    wavefronts_ += real(work_.loaded_constants.bytes) / kWavefrontBytes;
     const double through_l1 = wavefronts_ - wavefronts;
     wavefronts_ = wavefronts;
     exps_ += work_.num_warps * kLanes * work_.tile_specials;
@@ -58,7 +59,8 @@ class WorkCounter {
                    real(work_.added_in_bulk_bytes) / kWavefrontBytes;
     if (work_.instruction == ProductInstruction::kWgmma) wait_ += work_.drains * gpu_.latency.wgmma;
     if (work_.instruction == ProductInstruction::kMma) wavefronts_ += accesses(work_.added);
-    wait_ += work_.num_barriers * gpu_.latency.barrier +
+    wait_ += chain_clocks(work_.chained_instructions, gpu_) +
+             work_.num_barriers * gpu_.latency.barrier +
              work_.mbarrier_waits * gpu_.latency.shared +
              work_.cache_waits * (work_.is_in_l2 ? gpu_.latency.l2 : gpu_.latency.shared);
     UnitCycles cycles;
@@ -222,17 +224,19 @@ class WorkCounter {
     constexpr double kUsesOfShuffle = 1;  // a maximum or a sum
     instructions_ += (1 + kUsesOfShuffle) * shuffles;
     wavefronts_ += shuffles;
-    const int rounds_of_shuffles = work_.row_shuffles / work_.shuffles_at_once;
-    wait_ += work_.score_passes * gpu_.latency.exp + rounds_of_shuffles * gpu_.latency.shuffle;
+    const int shuffle_waits = work_.shuffle_waits > 0 ? work_.shuffle_waits : work_.row_shuffles;
+    wait_ += work_.score_passes * gpu_.latency.exp + shuffle_waits * gpu_.latency.shuffle;
   }
 
   /// One half of the warps makes P, with exponentials, on half of the schedulers; then the other one makes dS.
-  /// Each waits for the other.
+  /// Each waits for the other. Both wait for their loads.
   void wait_for_other_half(double scores) {
     constexpr double kHalf = 0.5;
+    const double loads_of_P = work_.waits_of_P * gpu_.latency.shared,
+                 loads_of_dS = work_.waits_of_dS * gpu_.latency.shared;
     const double of_P = scores * work_.exps_per_score / (kHalf * gpu_.exps_per_clock_per_sm),
                  of_dS = scores * work_.score_instructions / kLanes / (kHalf * work_.num_warps);
-    wait_ += kHalf * (of_P + of_dS);
+    wait_ += kHalf * (of_P + of_dS) + loads_of_P + loads_of_dS;
   }
 
   const BlockWork& work_;
@@ -243,6 +247,10 @@ class WorkCounter {
 };
 
 }  // namespace
+
+double chain_clocks(double instructions, const GpuSpec& gpu) {
+  return instructions * std::max(0.0, gpu.latency.instruction - 1);
+}
 
 UnitCycles unit_cycles(const BlockWork& work, const ElementFacts& elements, const GpuSpec& gpu) {
   return WorkCounter(work, elements, gpu).cycles();

@@ -46,6 +46,10 @@ struct ElementFacts {
 UnitCycles unit_cycles(const cuda::BlockWork& work, const ElementFacts& elements,
                        const GpuSpec& gpu);
 
+/// Returns what a warp waits for in a chain of instructions, each of which needs the result of the one before.
+/// Its own issue slot is not part of it.
+double chain_clocks(double instructions, const GpuSpec& gpu);
+
 /// Returns the clocks per piece of work if `workers` share units, of each of which one piece takes
 /// this much, and waits besides. With n workers, one of them finds at a unit those that are there on
 /// average with n - 1 workers:

@@ -145,6 +145,9 @@ TEST_CASE("tiles on the mask's edge may wait, and tiles that nothing runs beside
   work.edge_waits = 5;
   CHECK_THAT(clocks() - before, Catch::Matchers::WithinAbs(5 * 30, 1e-6));
   work.edge_waits = 0;
+  work.edge_chained_instructions = 6;  // of 5 clocks, one of which is its slot
+  CHECK_THAT(clocks() - before, Catch::Matchers::WithinAbs(6 * 4, 1e-6));
+  work.edge_chained_instructions = 0;
   work.awaited_bytes = 4000;  // from L2, in each pair
   CHECK_THAT(clocks() - before, Catch::Matchers::WithinAbs(4 * (300 + 100), 1e-6));
 }
