@@ -14,8 +14,11 @@ constexpr std::int64_t unrolled_depth(int element_bytes) { return 8 * 32 / eleme
 /// four pairs of operands, and the loop.
 constexpr double kInstructionsOfVisible = 6, kInstructionsOfRound = 8 + 3;
 /// What a warp loads, by all lanes the same, of the facts about its block (KeyTileFacts): for a tile, and for
-/// a part of its scores with the ranges of its first and its last query.
-constexpr std::int64_t kFactsOfTile = 18, kFactsOfPart = 5;
+/// a part of its scores the ranges of its first and its last query, which count from the tile's first key.
+constexpr std::int64_t kFactsOfTile = 18, kFactsOfPart = 2;
+/// Places that a lane keeps for 16-bit elements (device/key_tile/lane_places.cuh) move by an instruction each; for all
+/// of a part the first query's row in its stage (2).
+constexpr double kInstructionsOfKeptPlace = 1, kInstructionsOfStageRow = 2;
 /// Of a query, by the thread that has it: its lse and delta, and the keys that it sees.
 constexpr double kInstructionsOfStatistics = 2 * (kInstructionsOfRowAddress + 7 + 1) + 20;
 
@@ -134,7 +137,8 @@ BlockWork mma_key_work(const KeyTileShape& shape, bool with_dQ, const TilesReque
   work.score_passes = static_cast<int>(queries_of_warp / chunk);
   constexpr double kNumPlaces = 6;  // of K, V, twice Q and dO
   take_parts(work, head_dim, bytes,
-             kNumPlaces * kInstructionsOfTilePlace);
+             bytes == 2 ? kInstructionsOfStageRow + kNumPlaces * kInstructionsOfKeptPlace
+                        : kNumPlaces * kInstructionsOfTilePlace);
   load_as_split(work, request);
   constexpr std::int64_t kLanes = 32;
   work.tile_instructions +=
