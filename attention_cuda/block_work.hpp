@@ -77,11 +77,11 @@ struct BlockWork {
   int shuffle_waits = 0;  // of a warp, if not one for each of row_shuffles
 
   // Data other than operands
-  MovedByLanes stored, loaded;     // between registers and shared memory
-  std::int64_t loaded_alike = 0;   // loads of a warp's lanes, all of the same number
-  MovedByLanes loaded_through_l1;  // from global memory to registers: L1 is the same memory
-  MovedByLanes loaded_constants;   // from constant memory to registers, besides `loaded_alike`
-  MovedByLanes added;              // from registers to sums in global memory
+  MovedByLanes stored, loaded;           // between registers and shared memory
+  std::int64_t loaded_alike = 0;         // loads of a warp's lanes, all of the same number
+  MovedByLanes loaded_through_l1;        // from global memory to registers: L1 is the same memory
+  std::int64_t constant_loads = 0;       // of warps, from constant memory: strides, addresses
+  MovedByLanes added;                    // from registers to sums in global memory
   std::int64_t added_in_bulk_bytes = 0;  // from shared memory to sums in global memory
   MovedByLanes copied;                   // from global to shared memory, without registers
   std::int64_t awaited_bytes = 0;        // of those copied: a tile that nothing else is done beside

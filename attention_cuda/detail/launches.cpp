@@ -106,8 +106,8 @@ BlockWork warp_per_query_work(int num_products, std::int64_t head_dim, int block
   const std::int64_t numbers_of_lane = num_products * (head_dim / kLanes);
   work.tile_instructions =
       kLoop + static_cast<double>(numbers_of_lane) * (kInstructionsOfColumnAddress - 1);
-  // Of 64 bits: for each number of a lane the stride of its columns and the tensor's address, for each row its stride.
-  work.loaded_constants = {8 * kLanes * kQueryWarps * (2 * numbers_of_lane + num_products), 8};
+  // For each number of a lane the stride of its columns and the tensor's address, for each row its stride.
+  work.constant_loads = kQueryWarps * (2 * numbers_of_lane + num_products);
   work.cache_waits = num_products - 1;  // V comes meanwhile
   work.first_bytes = 4 * kQueryWarps * head_dim;
   return work;

@@ -41,7 +41,7 @@ inline BlockWork flash1_work(std::int64_t head_dim) {
       3 * (kInstructionsOfRowAddress + columns_of_lane * kInstructionsOfColumnAddress) +
       columns_of_lane * (kInstructionsOfDivision + 4) + 3 * 3;
   // Rows of Q, and of O: the stride of the columns and the tensor's address, for each number of a lane.
-  work.loaded_constants = {kQueries * 32 * 2 * columns * 2 * 8, 8};
+  work.constant_loads = kQueries * 2 * columns * 2;
   work.exps_per_score = 2 + kSpecialsOfDivision * columns_of_lane;
   work.row_shuffles = 10 + static_cast<int>(kKeys);
   work.row_lanes = 32;

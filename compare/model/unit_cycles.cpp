@@ -48,7 +48,6 @@ class WorkCounter {
     add(work_.loaded);
     const double wavefronts = wavefronts_;
     add(work_.loaded_through_l1);
-    wavefronts_ += real(work_.loaded_constants.bytes) / kWavefrontBytes;
     const double through_l1 = wavefronts_ - wavefronts;
     wavefronts_ = wavefronts;
     exps_ += work_.num_warps * kLanes * work_.tile_specials;
@@ -70,6 +69,11 @@ class WorkCounter {
     cycles.l1 = through_l1 * kWavefrontBytes / gpu_.shared_bytes_per_clock_per_sm;
     cycles.operands = operand_bytes_ / gpu_.shared_bytes_per_clock_per_sm;
     cycles.issue = instructions_ / gpu_.instructions_per_clock_per_sm;
+    if (work_.instruction == ProductInstruction::kMultiplyAdd) {
+      cycles.operand_conflicts = cycles.issue * (gpu_.arithmetic_clocks - 1);
+    }
+    cycles.constants =
+        real(work_.constant_loads) * gpu_.constant_clocks / gpu_.instructions_per_clock_per_sm;
     cycles.product_issue = product_instructions_ / gpu_.instructions_per_clock_per_sm;
     cycles.exp = exps_ / gpu_.exps_per_clock_per_sm;
     cycles.wait = wait_;
@@ -274,10 +278,13 @@ double shared_units_cycles(std::span<const double> units, double wait, double wo
 double cycles_per_pair(const UnitCycles& cycles, int num_warps, double num_blocks) {
   constexpr double kSchedulers = 4;
   const double warps_of_block = std::max(1.0, num_warps / kSchedulers);  // per scheduler
-  const std::array<double, 5> units = {cycles.tensor / warps_of_block,
-                                       (cycles.shared + cycles.l1) / warps_of_block,
-                                       (cycles.issue - cycles.product_issue) / warps_of_block,
-                                       cycles.exp / warps_of_block, cycles.sums / warps_of_block};
+  const std::array<double, 6> units = {
+      cycles.tensor / warps_of_block,
+      (cycles.shared + cycles.l1) / warps_of_block,
+      (cycles.issue - cycles.product_issue + cycles.operand_conflicts) / warps_of_block,
+      cycles.exp / warps_of_block,
+      cycles.sums / warps_of_block,
+      cycles.constants / warps_of_block};
   return warps_of_block * shared_units_cycles(units, cycles.wait, warps_of_block * num_blocks);
 }
 

@@ -57,8 +57,8 @@ TEST_CASE("online: the instructions of a warp for one key", "[compare]") {
   // differences, the sum (1), the loop (3 and 2), O times the factor (2).
   const double scores = 2 * (1 + 7) + 1 + 1 + 2 + 2 + 1 + 3 + 2 + 2;
   CHECK_THAT(instructions_of_warp(work, kFp32), within_rounding(rows + products + scores));
-  // Each lane: the rows' strides, and for two columns of K and of V a stride and an address, of 8 bytes.
-  CHECK(work.loaded_constants.bytes == 4 * 32 * 8 * (2 + 2 * 4));
+  // Each of four warps: the rows' strides, and for two columns of K and of V a stride and an address.
+  CHECK(work.constant_loads == 4 * (2 + 2 * 4));
   // Two multiply-adds, five sums, the scale, the maximum, the shift (2), a difference, expf, O (2).
   CHECK(work.chained_instructions == 2 + 5 + 1 + 1 + 2 + 1 + 6 + 2);
 }
@@ -68,7 +68,7 @@ TEST_CASE("three-pass: constants and chains of a warp for one key", "[compare]")
       *launch_of("three-pass", "three_pass", "three_pass", one_head(1024, 128, DataType::kFloat32))
            .block_work;
   // K three times and V: rows, and four columns in each lane.
-  CHECK(work.loaded_constants.bytes == 4 * 32 * 8 * (4 + 2 * 4 * 4));
+  CHECK(work.constant_loads == 4 * (4 + 2 * 4 * 4));
   // Three scores of four multiply-adds and five sums, with their scales; the maximum; twice a difference and expf;
   // the sum; a division of 8, and O.
   CHECK(work.chained_instructions == 3 * (4 + 5 + 1) + 1 + 2 * (1 + 6) + 1 + 8 + 1);
@@ -202,7 +202,7 @@ TEST_CASE("flash1: the instructions of a warp for a query and a tile of keys", "
   const double of_query = products + loads + stores + shuffles + exps + divisions + rest;
   CHECK_THAT(instructions_of_warp(work, kFp32), within_rounding(16 * of_query + 18));
   // Two columns of Q and of O in each lane, with a stride and an address.
-  CHECK(work.loaded_constants.bytes == 64 * 32 * 8 * (2 * 2 * 2));
+  CHECK(work.constant_loads == 64 * (2 * 2 * 2));
   // One query after the other waits for rows of Q and O, an exponential, a maximum, a sum, and the weights of four keys
   // at a time; and for its products, the maximum and the sum (5 each), the shift (2), a difference, expf, O's sum over
   // keys, and a division.

@@ -90,16 +90,31 @@ TEST_CASE("loads through L1 take shared memory's time, but its counter does not 
   CHECK_THAT(cycles_per_pair(cycles, 4, 1) - before, within_rounding(2 * 10 / 4.0 + 10));
 }
 
-TEST_CASE("constants come to registers the same way, and are no instructions of their own",
-          "[compare]") {
+TEST_CASE("constants have a unit of their own, and are no instructions of their own", "[compare]") {
   BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
   const UnitCycles before = cycles_of(work);
-  work.loaded_constants = {1280, 8};
+  work.constant_loads = 10;
   const UnitCycles cycles = cycles_of(work);
-  CHECK(cycles.shared == 0);
-  CHECK_THAT(cycles.l1, within_rounding(10));
+  CHECK(cycles.shared + cycles.l1 == 0);
+  CHECK_THAT(cycles.constants,
+             within_rounding(10 * 6 / 4.0));                // six clocks of one of four schedulers
   CHECK_THAT(cycles.issue, within_rounding(before.issue));  // addresses count them
-  CHECK_THAT(cycles_per_pair(cycles, 4, 1) - cycles_per_pair(before, 4, 1), within_rounding(10));
+  CHECK_THAT(cycles_per_pair(cycles, 4, 1) - cycles_per_pair(before, 4, 1), within_rounding(15));
+}
+
+TEST_CASE("operands of threads' arithmetic share the banks of registers", "[compare]") {
+  BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  CHECK(cycles_of(work).operand_conflicts == 0);  // mma.sync
+  work.instruction = ProductInstruction::kMultiplyAdd;
+  work.products[0].part_columns = 8;
+  const UnitCycles cycles = cycles_of(work);
+  CHECK_THAT(cycles.operand_conflicts, within_rounding(cycles.issue / 4));
+  UnitCycles without = cycles;
+  without.operand_conflicts = 0;
+  CHECK_THAT(cycles_per_pair(cycles, 4, 1) - cycles_per_pair(without, 4, 1),
+             within_rounding(cycles.issue / 4));
+  CHECK_THAT(cycles_per_pair(cycles, 4, 1000),
+             Catch::Matchers::WithinAbs(1.25 * cycles.issue, 0.1));  // the slowest unit
 }
 
 TEST_CASE("a warp waits for each instruction of a chain, besides its issue slot", "[compare]") {
