@@ -65,17 +65,22 @@ struct BlockWork {
   double edge_instructions =
       2;                  // the same, in tiles with hidden pairs only: a comparison, a selection
   double edge_waits = 0;  // of a warp there, for loads from shared memory, one after the other
-  int score_copies = 1;   // the warps that compute the same score
-  int score_passes = 1;   // the parts in which a warp takes its scores
-  bool halves_take_turns = false;  // half of the warps wait while the others work on scores
-  int row_shuffles = 0;            // for each row of scores
-  int row_lanes = 4;               // lanes that have parts of the same row
-  int shuffles_at_once = 1;        // that a warp does not wait for one by one
+  double edge_chained_instructions = 0;  // as chained_instructions, there only
+  int score_copies = 1;                  // the warps that compute the same score
+  int score_passes = 1;                  // the parts in which a warp takes its scores
+  /// Half of the warps wait while the others make P, and then those while they make dS. A warp waits for this
+  /// many loads from shared memory meanwhile, one after the other.
+  bool halves_take_turns = false;
+  int waits_of_P = 0, waits_of_dS = 0;
+  int row_shuffles = 0;   // for each row of scores
+  int row_lanes = 4;      // lanes that have parts of the same row
+  int shuffle_waits = 0;  // of a warp, if not one for each of row_shuffles
 
   // Data other than operands
   MovedByLanes stored, loaded;           // between registers and shared memory
   std::int64_t loaded_alike = 0;         // loads of a warp's lanes, all of the same number
   MovedByLanes loaded_through_l1;        // from global memory to registers: L1 is the same memory
+  std::int64_t constant_loads = 0;       // of warps, from constant memory: strides, addresses
   MovedByLanes added;                    // from registers to sums in global memory
   std::int64_t added_in_bulk_bytes = 0;  // from shared memory to sums in global memory
   MovedByLanes copied;                   // from global to shared memory, without registers
@@ -90,6 +95,8 @@ struct BlockWork {
   double tile_instructions = 0;   // for a pair of tiles: loops, masks, what is left of the tiles
   double start_instructions = 0;  // before a block's first load, each after the one before
   double end_instructions = 0;    // after a block's last pair
+  /// For a pair of tiles, those of a warp that wait for the one before: where a lane has one score at a time.
+  double chained_instructions = 0;
 
   BlockOrder order = BlockOrder::kHeadByHead;
   int num_barriers = 0;  // of all warps that compute

@@ -72,6 +72,8 @@ GpuSpec read_gpu(const nlohmann::json& row, const nlohmann::json& file) {
   const auto& architecture = file.at("architectures").at(spec.compute_capability);
   spec.instructions_per_clock_per_sm = architecture.at("schedulers");
   spec.mma_share = architecture.at("mma_share");
+  spec.arithmetic_clocks = architecture.at("arithmetic_clocks");
+  spec.constant_clocks = architecture.at("constant_clocks");
   spec.latency = read_latencies(architecture.at("latency_clocks"));
   spec.shared_clock_drop = row.value("shared_clock_drop", 0.0);
   spec.other_models = row.at("not_with");

@@ -40,6 +40,9 @@ struct GpuSpec {
   double shared_bytes_per_clock_per_sm = 0;
   double instructions_per_clock_per_sm = 0;  // of warps; one for each scheduler
   double mma_share = 1;  // of the products' peak, for mma.sync; the rest needs wgmma
+  /// Clocks of a scheduler for an arithmetic instruction of threads, whose operands share the banks of the registers,
+  /// and for a warp's load from constant memory.
+  double arithmetic_clocks = 1, constant_clocks = 0;
   Latencies latency;
   /// The share by which the clock falls if shared memory is always busy beside mma.sync; 0: unknown.
   double shared_clock_drop = 0;

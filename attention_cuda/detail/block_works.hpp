@@ -18,6 +18,8 @@ inline constexpr double kScoreGradientInstructions = 3;
 
 /// Besides the exponential of the hardware: expf to the last bit but one, and a division.
 inline constexpr double kInstructionsOfExpf = 7, kInstructionsOfDivision = 8;
+/// Of expf, those that wait for the one before, besides the exponential itself.
+inline constexpr double kChainOfExpf = 6;
 /// A division's operations on the unit of exponentials: a reciprocal, and whether both numbers are in range.
 inline constexpr double kSpecialsOfDivision = 2;
 
@@ -49,6 +51,9 @@ inline constexpr double kInstructionsOfTile = 18;
 /// Of a division by a whole number, on the unit of exponentials: the divisor as a float, its reciprocal, and
 /// back to a whole number. A place takes two of them, with their remainders.
 inline constexpr int kSpecialsOfDivider = 3, kSpecialsOfPlace = 2 * kSpecialsOfDivider;
+
+/// The same in instructions, with the remainder.
+inline constexpr double kInstructionsOfDivider = kInstructionsOfPlace / 2;
 
 /// The work of rows, each of whose warps finds its batch entry, head and row.
 inline RowWork with_place(RowWork work) {

@@ -96,6 +96,9 @@ BlockWork warp_per_query_work(int num_products, std::int64_t head_dim, int block
   constexpr int kStepsOfWarp = 5;
   work.row_shuffles = (num_products - 1) * kStepsOfWarp;
   work.row_lanes = kLanes;
+  // Each score is a sum of products in a lane, and then of the lanes.
+  work.chained_instructions =
+      static_cast<double>((num_products - 1) * (head_dim / kLanes + kStepsOfWarp));
   work.loaded_through_l1 = {num_products * 4 * kQueryWarps * head_dim, 4};
   // An address of each number, beside the one that each load counts.
   constexpr double kLoop =
@@ -103,6 +106,8 @@ BlockWork warp_per_query_work(int num_products, std::int64_t head_dim, int block
   const std::int64_t numbers_of_lane = num_products * (head_dim / kLanes);
   work.tile_instructions =
       kLoop + static_cast<double>(numbers_of_lane) * (kInstructionsOfColumnAddress - 1);
+  // For each number of a lane the stride of its columns and the tensor's address, for each row its stride.
+  work.constant_loads = kQueryWarps * (2 * numbers_of_lane + num_products);
   work.cache_waits = num_products - 1;  // V comes meanwhile
   work.first_bytes = 4 * kQueryWarps * head_dim;
   return work;

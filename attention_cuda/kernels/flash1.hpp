@@ -40,9 +40,21 @@ inline BlockWork flash1_work(std::int64_t head_dim) {
       kOnlineSoftmaxInstructions + 1 + 2 * kInstructionsOfExpf + kInstructionsOfRange +
       3 * (kInstructionsOfRowAddress + columns_of_lane * kInstructionsOfColumnAddress) +
       columns_of_lane * (kInstructionsOfDivision + 4) + 3 * 3;
+  // Rows of Q, and of O: the stride of the columns and the tensor's address, for each number of a lane.
+  work.constant_loads = kQueries * 2 * columns * 2;
   work.exps_per_score = 2 + kSpecialsOfDivision * columns_of_lane;
   work.row_shuffles = 10 + static_cast<int>(kKeys);
   work.row_lanes = 32;
+  // A warp takes query by query. It waits for the row of Q and for that of O, for the sum of its key's products, the
+  // maximum and the sum over lanes, its exponential, the sum over keys, four of which come per round, and the division.
+  constexpr int kQueriesOfWarp = kQueries / Flash1Shape::kNumWarps, kKeysAtOnce = 4;
+  work.cache_waits = 2 * kQueriesOfWarp;
+  work.is_in_l2 = true;
+  work.score_passes = kQueriesOfWarp;
+  work.shuffle_waits = kQueriesOfWarp * (10 + static_cast<int>(kKeys) / kKeysAtOnce);
+  work.chained_instructions =
+      kQueriesOfWarp * (static_cast<double>(head_dim) + 10 + 2 + 1 + kChainOfExpf +
+                        static_cast<double>(kKeys) + kInstructionsOfDivision);
   return work;
 }
 

@@ -61,6 +61,7 @@ inline BlockWork flash2_fp32_work(const Flash2Fp32Shape& shape) {
   constexpr double kOfRow = 2 * 5 + 2 + 2 + 2;
   work.edge_instructions += kColumnThreads * kOfRow;
   work.edge_waits = static_cast<double>(keys * (rows + 1));  // and for V
+  work.edge_chained_instructions = static_cast<double>(keys * rows) * kOfRow;
   work.row_shuffles = 3;
   work.row_lanes = kColumnThreads;
   work.stored = {4 * block_q * keys, 4};

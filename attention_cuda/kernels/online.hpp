@@ -16,6 +16,8 @@ inline BlockWork online_work(std::int64_t head_dim) {
   work.exps_per_score = 32 * 2;
   work.score_instructions = 32 * instructions + static_cast<double>(head_dim);
   work.score_passes = 1;
+  // The scale, the maximum, the shift (2), a difference, one exponential (the other one is independent), and O.
+  work.chained_instructions += 1 + 1 + 2 + 1 + kChainOfExpf + 2;
   return work;
 }
 

@@ -49,19 +49,25 @@ inline BlockWork split_kv_work(const SplitKvShape& shape) {
                    {rows, head_dim, keys, 1, 1, Operand::kRegisters, Operand::kRegisters}};
   int steps = 0;  // of a sum over a group
   for (int lanes = shape.lanes(); lanes > 1; lanes /= 2) ++steps;
-  // Of a key: the scale, visibility (two comparisons, a selection; a branch with two more), the maximum,
-  // the difference, the sum. Of a row, for all of a group's keys: the shift (2), the difference, the
-  // factor of the sum and of the columns.
-  const double of_key = 1 + 3 + 3 + 1 + 1 + 1 + kInstructionsOfExpf,
+  // Of a key: its sum, the scale, visibility (two comparisons, a selection; two more, a branch, and where
+  // its ways join, 2), the maximum, the difference, the sum. Of a row, for all of a group's keys: the
+  // shift (2), the difference, the factor of the sum and of the columns.
+  const double of_key = 1 + 1 + 3 + 5 + 1 + 1 + 1 + kInstructionsOfExpf,
                of_row = 2 + 1 + 1 + 4.0 * shape.vectors() + kInstructionsOfExpf;
   const auto groups_keys = static_cast<double>(shape.keys());
   work.exps_per_score = shape.lanes() * (1 + 1 / groups_keys);
   work.score_instructions = shape.lanes() * (of_key + of_row / groups_keys);
-  work.score_passes = 2 * shape.rows;
-  // Each warp sums all rows of its groups' keys; the keys of a group are independent.
+  // A warp takes row by row, and key by key: a sum over a group, its score (2), the maximum; then, if the key is
+  // visible, the difference, the exponential, and the sum. Of a row besides: the shift (2), the difference, the
+  // exponential, the factor of the sum.
+  work.score_passes = shape.rows * (1 + shape.keys());
   work.row_shuffles = static_cast<int>(keys) * steps;
   work.row_lanes = shape.lanes();
-  work.shuffles_at_once = std::max(1, static_cast<int>(keys) / shape.rows);
+  work.shuffle_waits = shape.rows * shape.keys() * steps;
+  work.chained_instructions =
+      shape.rows *
+      (groups_keys * (4.0 * shape.vectors() + 1 + steps + 2 + 1 + 1 + kChainOfExpf + 1) + 2 + 1 +
+       kChainOfExpf + 1);
   work.loaded_through_l1 = {2 * 4 * keys * head_dim, 16};
   work.cache_waits = 1;
   // Of a vector: the row's address; whether the row, its alignment and the column hold, each with a
@@ -71,6 +77,16 @@ inline BlockWork split_kv_work(const SplitKvShape& shape) {
                            (kInstructionsOfRowAddress + kBranches + kZeros + kSum);
   work.is_in_l2 = true;  // blocks of other rows are elsewhere in K and V
   work.first_bytes = 4 * head_dim * (rows + 2 * keys);
+  // Each group stores its sums. Then all threads merge the groups' maxima and sums of a row, two numbers with addresses,
+  // the shift (2), two differences, exponentials and products, and a sum; and a column each: of a group two numbers
+  // with addresses, a difference, an exponential, a multiply-add; its address and the store.
+  constexpr double kOfExp = 1 + kInstructionsOfExpf;
+  const double of_group = 2 * 2 + 2 + 2 * (1 + kOfExp + 1) + 1, of_column = 2 * 2 + 1 + kOfExp + 1;
+  const auto columns =
+      static_cast<double>((head_dim + SplitKvShape::kNumThreads - 1) / SplitKvShape::kNumThreads);
+  work.end_instructions =
+      shape.rows * (2.0 * shape.vectors() + shape.groups() * (of_group + columns * of_column) +
+                    columns * (kInstructionsOfRowAddress + 2));
   return work;
 }
 

@@ -53,6 +53,13 @@ inline BlockWork split_kv_mma_work(const SplitKvMmaShape& shape, std::int64_t he
   work.row_lanes = 4 * shape.num_warps;
   work.copied.bytes = 2 * SplitKvMmaShape::kElementBytes * keys * head_dim;
   work.first_bytes = work.copied.bytes + SplitKvMmaShape::kElementBytes * kRows * head_dim;
+  // Each warp stores its sums, two at once. Then a thread takes numbers of O one by one: its row and column (4); of
+  // each warp the maximum (3), three numbers with addresses, a difference, an exponential, two multiply-adds; its
+  // address and the store.
+  const double of_warp = 3 + 3 * 2 + 1 + 1 + 2,
+               of_number = 4 + static_cast<double>(warps) * of_warp + kInstructionsOfRowAddress + 2;
+  const auto sums = static_cast<double>(kRows * head_dim / 32);  // of a lane
+  work.end_instructions = 2 * sums / 2 + sums / static_cast<double>(warps) * of_number;
   return work;
 }
 

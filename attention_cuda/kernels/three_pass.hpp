@@ -16,6 +16,8 @@ inline BlockWork three_pass_work(std::int64_t head_dim) {
   work.exps_per_score = 32 * (2 + kSpecialsOfDivision);
   work.score_instructions = 32 * instructions;
   work.score_passes = 3;
+  // Three times the scale; the maximum, twice a difference and an exponential, the sum, a division, and O.
+  work.chained_instructions += 3 + 1 + 2 * (1 + kChainOfExpf) + 1 + kInstructionsOfDivision + 1;
   return work;
 }
 

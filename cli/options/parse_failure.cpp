@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -85,6 +86,21 @@ std::optional<Failure> superfluous_value(const CLI::App& command, const Words& w
   return {};
 }
 
+/// The error about a word that nothing takes, if it follows a flag without a value: the word was probably
+/// meant for this flag, whose description says what it does instead.
+std::optional<Failure> word_after_flag(const CLI::App& command, const Words& words,
+                                       const std::string& unexpected) {
+  const auto found = std::ranges::find(words, unexpected);
+  if (found == words.begin() || found == words.end() || unexpected.starts_with('-')) return {};
+  const std::string& flag = *std::prev(found);
+  const CLI::Option* option =
+      flag.starts_with('-') ? command.get_option_no_throw(flag_in(flag)) : nullptr;
+  if (option == nullptr || option->get_expected_max() > 0) return {};
+  return request_failure(
+      "unexpected argument '" + printable(unexpected) + "': " + flag + " takes no value",
+      flag + ": " + option->get_description());
+}
+
 /// The error about a flag's values that cannot be read.
 Failure unreadable_value(const CLI::Option& option, const std::string& name) {
   const std::vector<std::string>& values = option.results();
@@ -131,6 +147,7 @@ Failure parse_failure(const CLI::App& app, const CLI::ParseError& error, const W
   const std::string help = "what `" + full_name(command) + " --help` lists";
   for (const std::string& word : app.remaining(true)) {
     if (!is(error, CLI::ExitCodes::ExtrasError)) break;
+    if (const auto failure = word_after_flag(command, words, word)) return *failure;
     const std::string flag = word.substr(0, word.find('='));
     return request_failure(
         "unexpected argument '" + printable(word) + "'", help,

@@ -71,6 +71,17 @@ class Multiprocessor {
   std::vector<ResidentBlock> blocks_;
 };
 
+std::int64_t num_tiles(std::int64_t rows, std::int64_t length) {
+  return (rows + length - 1) / length;
+}
+
+/// The first tile that block k of a head visits under a causal mask, and the one after the last.
+std::pair<std::int64_t, std::int64_t> causal_tiles(const HeadBlocks& blocks, std::int64_t k) {
+  const std::int64_t all = num_tiles(blocks.others, blocks.other_length);
+  if (blocks.has_keys) return {std::min(all, k * blocks.length / blocks.other_length), all};
+  return {0, std::min(all, num_tiles((k + 1) * blocks.length, blocks.other_length))};
+}
+
 }  // namespace
 
 double finish_clock(const BlockQueue& queue, std::span<const double> clocks_per_pair,
@@ -90,32 +101,38 @@ double finish_clock(const BlockQueue& queue, std::span<const double> clocks_per_
     if (sms[k].num_blocks() > 0) events.emplace(sms[k].next_clock(clocks_per_pair), k);
   }
   const double later_start = queue.loads_ahead ? 0 : queue.start;
+  std::vector<std::size_t> at_once;  // multiprocessors where something happens at the same clock
   while (!events.empty()) {
-    const auto [clock, k] = events.top();
-    events.pop();
-    Multiprocessor& sm = sms[k];
-    sm.advance(clock, clocks_per_pair, queue.end);
-    finished = std::max(finished, clock);
-    while (sm.num_blocks() < clocks_per_pair.size() && next < queue.pairs.size()) {
-      sm.add(queue.pairs[next++], later_start, queue.end);
+    const double clock = events.top().first;
+    at_once.clear();
+    while (!events.empty() && events.top().first <= clock * (1 + kRounding)) {
+      at_once.push_back(events.top().second);
+      events.pop();
+      sms[at_once.back()].advance(clock, clocks_per_pair, queue.end);
     }
-    if (sm.num_blocks() > 0) events.emplace(sm.next_clock(clocks_per_pair), k);
+    finished = std::max(finished, clock);
+    // As at the start: one block for each that has room, then a second one for each.
+    const auto has_room = [&](std::size_t k) {
+      return next < queue.pairs.size() && sms[k].num_blocks() < clocks_per_pair.size();
+    };
+    while (std::ranges::any_of(at_once, has_room)) {
+      for (const std::size_t k : at_once) {
+        if (has_room(k)) sms[k].add(queue.pairs[next++], later_start, queue.end);
+      }
+    }
+    for (const std::size_t k : at_once) {
+      if (sms[k].num_blocks() > 0) events.emplace(sms[k].next_clock(clocks_per_pair), k);
+    }
   }
   return finished;
 }
 
-std::vector<double> causal_pairs(const CausalBlocks& blocks, std::int64_t num_heads,
+std::vector<double> causal_pairs(const HeadBlocks& blocks, std::int64_t num_heads,
                                  cuda::BlockOrder order) {
-  const auto tiles = [](std::int64_t rows, std::int64_t length) {
-    return (rows + length - 1) / length;
-  };
-  const std::int64_t most = tiles(blocks.others, blocks.other_length);
   std::vector<double> of_head;  // the longest first
-  for (std::int64_t k = tiles(blocks.rows, blocks.length) - 1; k >= 0; --k) {
-    const std::int64_t seen = tiles((k + 1) * blocks.length, blocks.other_length),
-                       hidden = k * blocks.length / blocks.other_length;
-    of_head.push_back(static_cast<double>(blocks.has_keys ? std::max<std::int64_t>(0, most - hidden)
-                                                          : std::min(seen, most)));
+  for (std::int64_t k = num_tiles(blocks.rows, blocks.length) - 1; k >= 0; --k) {
+    const auto [begin, end] = causal_tiles(blocks, k);
+    of_head.push_back(static_cast<double>(end - begin));
   }
   std::sort(of_head.begin(), of_head.end(), std::greater<>());
   if (order == cuda::BlockOrder::kPairs) {
@@ -138,6 +155,27 @@ std::vector<double> causal_pairs(const CausalBlocks& blocks, std::int64_t num_he
     }
   }
   return all;
+}
+
+double computed_per_score(const HeadBlocks& blocks, bool is_causal) {
+  if (blocks.length < 1 || blocks.other_length < 1) return 1;  // a step without tiles
+  if (blocks.length == 1 && blocks.other_length == 1) return 1;
+  double computed = 0, needed = 0;
+  const auto add = [&](std::int64_t rows, std::int64_t num_blocks, std::int64_t begin,
+                       std::int64_t end) {
+    const std::int64_t first = std::min(begin * blocks.other_length, blocks.others),
+                       last = std::min(end * blocks.other_length, blocks.others);
+    computed += static_cast<double>(num_blocks * blocks.length) *
+                static_cast<double>((end - begin) * blocks.other_length);
+    needed += static_cast<double>(rows) * static_cast<double>(last - first);
+  };
+  const std::int64_t num_blocks = num_tiles(blocks.rows, blocks.length);
+  if (!is_causal) add(blocks.rows, num_blocks, 0, num_tiles(blocks.others, blocks.other_length));
+  for (std::int64_t k = 0; is_causal && k < num_blocks; ++k) {
+    const auto [begin, end] = causal_tiles(blocks, k);
+    add(std::min<std::int64_t>(blocks.length, blocks.rows - k * blocks.length), 1, begin, end);
+  }
+  return needed > 0 ? computed / needed : 1;
 }
 
 }  // namespace flashlab::compare

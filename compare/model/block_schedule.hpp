@@ -30,15 +30,19 @@ struct BlockQueue {
 double finish_clock(const BlockQueue& queue, std::span<const double> clocks_per_pair,
                     std::int64_t num_sms);
 
-/// The blocks of a head under a causal mask.
-struct CausalBlocks {
+/// The blocks of a head, and the tiles that they visit.
+struct HeadBlocks {
   std::int64_t rows = 0, others = 0;  // queries and keys of a head, or keys and queries
   int length = 0, other_length = 0;   // of a block's tile, and of the tiles that it visits
   bool has_keys = false;              // a block has keys, and visits the queries that see them
 };
 
-/// Returns the pairs of tiles of each block of all heads, in their order.
-std::vector<double> causal_pairs(const CausalBlocks& blocks, std::int64_t num_heads,
+/// Returns the pairs of tiles of each block of all heads under a causal mask, in their order.
+std::vector<double> causal_pairs(const HeadBlocks& blocks, std::int64_t num_heads,
                                  cuda::BlockOrder order);
+
+/// Returns how much the blocks of a head compute for each score that it has: more than 1 if the last tiles
+/// reach beyond its queries or keys. They are computed as whole tiles.
+double computed_per_score(const HeadBlocks& blocks, bool is_causal);
 
 }  // namespace flashlab::compare

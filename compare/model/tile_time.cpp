@@ -111,15 +111,18 @@ double clocks_of_equal_blocks(const LaunchBlocks& blocks, std::int64_t num_block
   return clocks + static_cast<double>(left_out) * (clocks - before);
 }
 
+HeadBlocks blocks_of_head(const Step& step, const TileTimeRequest& request) {
+  const bool has_keys = request.has_key_blocks;
+  return {has_keys ? request.seqlen_k : request.seqlen_q,
+          has_keys ? request.seqlen_q : request.seqlen_k, has_keys ? step.block_kv : step.block_q,
+          has_keys ? step.block_q : step.block_kv, has_keys};
+}
+
 /// Blocks of different lengths, or equal ones. Of very many heads only some are played through.
 double launch_clocks(const Step& step, const TileTimeRequest& request, cuda::BlockOrder order,
                      const LaunchBlocks& blocks) {
   constexpr std::int64_t kMostBlocks = 200'000;
-  const bool has_keys = request.has_key_blocks;
-  const CausalBlocks of_head = {has_keys ? request.seqlen_k : request.seqlen_q,
-                                has_keys ? request.seqlen_q : request.seqlen_k,
-                                has_keys ? step.block_kv : step.block_q,
-                                has_keys ? step.block_q : step.block_kv, has_keys};
+  const HeadBlocks of_head = blocks_of_head(step, request);
   const bool are_equal = !request.is_causal || of_head.rows == 0 || step.block_q < 2;
   const std::int64_t of_one = are_equal ? 0 : (of_head.rows + of_head.length - 1) / of_head.length;
   if (are_equal || of_one > kMostBlocks) {
@@ -184,14 +187,16 @@ void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTime
   const double flops_of_pair = 2.0 * static_cast<double>(work.products.size()) * scores *
                                static_cast<double>(request.head_dim);
   const auto launches = static_cast<double>(step.num_launches);
-  const double pairs = static_cast<double>(step.work.product_flops) / flops_of_pair / launches;
+  const double pairs = computed_per_score(blocks_of_head(step, request), request.is_causal) *
+                       static_cast<double>(step.work.product_flops) / flops_of_pair / launches;
   if (pairs <= 0) return;
   const double pairs_of_block = pairs / static_cast<double>(step.num_blocks);
   if (request.is_causal) {
     const double edges = std::min(1.0, edge_pairs(step, request.has_key_blocks) / pairs_of_block);
     cycles.issue += edges * work.edge_instructions * scores / kThreadsOfWarp /
                     gpu.instructions_per_clock_per_sm;
-    cycles.wait += edges * work.edge_waits * gpu.latency.shared;
+    cycles.wait += edges * (work.edge_waits * gpu.latency.shared +
+                            chain_clocks(work.edge_chained_instructions, gpu));
   }
   const int resident = resident_blocks(work, step, gpu);
   const double all =

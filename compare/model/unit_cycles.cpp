@@ -58,7 +58,8 @@ class WorkCounter {
                    real(work_.added_in_bulk_bytes) / kWavefrontBytes;
     if (work_.instruction == ProductInstruction::kWgmma) wait_ += work_.drains * gpu_.latency.wgmma;
     if (work_.instruction == ProductInstruction::kMma) wavefronts_ += accesses(work_.added);
-    wait_ += work_.num_barriers * gpu_.latency.barrier +
+    wait_ += chain_clocks(work_.chained_instructions, gpu_) +
+             work_.num_barriers * gpu_.latency.barrier +
              work_.mbarrier_waits * gpu_.latency.shared +
              work_.cache_waits * (work_.is_in_l2 ? gpu_.latency.l2 : gpu_.latency.shared);
     UnitCycles cycles;
@@ -68,6 +69,11 @@ class WorkCounter {
     cycles.l1 = through_l1 * kWavefrontBytes / gpu_.shared_bytes_per_clock_per_sm;
     cycles.operands = operand_bytes_ / gpu_.shared_bytes_per_clock_per_sm;
     cycles.issue = instructions_ / gpu_.instructions_per_clock_per_sm;
+    if (work_.instruction == ProductInstruction::kMultiplyAdd) {
+      cycles.operand_conflicts = cycles.issue * (gpu_.arithmetic_clocks - 1);
+    }
+    cycles.constants =
+        real(work_.constant_loads) * gpu_.constant_clocks / gpu_.instructions_per_clock_per_sm;
     cycles.product_issue = product_instructions_ / gpu_.instructions_per_clock_per_sm;
     cycles.exp = exps_ / gpu_.exps_per_clock_per_sm;
     cycles.wait = wait_;
@@ -222,17 +228,19 @@ class WorkCounter {
     constexpr double kUsesOfShuffle = 1;  // a maximum or a sum
     instructions_ += (1 + kUsesOfShuffle) * shuffles;
     wavefronts_ += shuffles;
-    const int rounds_of_shuffles = work_.row_shuffles / work_.shuffles_at_once;
-    wait_ += work_.score_passes * gpu_.latency.exp + rounds_of_shuffles * gpu_.latency.shuffle;
+    const int shuffle_waits = work_.shuffle_waits > 0 ? work_.shuffle_waits : work_.row_shuffles;
+    wait_ += work_.score_passes * gpu_.latency.exp + shuffle_waits * gpu_.latency.shuffle;
   }
 
   /// One half of the warps makes P, with exponentials, on half of the schedulers; then the other one makes dS.
-  /// Each waits for the other.
+  /// Each waits for the other. Both wait for their loads.
   void wait_for_other_half(double scores) {
     constexpr double kHalf = 0.5;
+    const double loads_of_P = work_.waits_of_P * gpu_.latency.shared,
+                 loads_of_dS = work_.waits_of_dS * gpu_.latency.shared;
     const double of_P = scores * work_.exps_per_score / (kHalf * gpu_.exps_per_clock_per_sm),
                  of_dS = scores * work_.score_instructions / kLanes / (kHalf * work_.num_warps);
-    wait_ += kHalf * (of_P + of_dS);
+    wait_ += kHalf * (of_P + of_dS) + loads_of_P + loads_of_dS;
   }
 
   const BlockWork& work_;
@@ -243,6 +251,10 @@ class WorkCounter {
 };
 
 }  // namespace
+
+double chain_clocks(double instructions, const GpuSpec& gpu) {
+  return instructions * std::max(0.0, gpu.latency.instruction - 1);
+}
 
 UnitCycles unit_cycles(const BlockWork& work, const ElementFacts& elements, const GpuSpec& gpu) {
   return WorkCounter(work, elements, gpu).cycles();
@@ -266,10 +278,13 @@ double shared_units_cycles(std::span<const double> units, double wait, double wo
 double cycles_per_pair(const UnitCycles& cycles, int num_warps, double num_blocks) {
   constexpr double kSchedulers = 4;
   const double warps_of_block = std::max(1.0, num_warps / kSchedulers);  // per scheduler
-  const std::array<double, 5> units = {cycles.tensor / warps_of_block,
-                                       (cycles.shared + cycles.l1) / warps_of_block,
-                                       (cycles.issue - cycles.product_issue) / warps_of_block,
-                                       cycles.exp / warps_of_block, cycles.sums / warps_of_block};
+  const std::array<double, 6> units = {
+      cycles.tensor / warps_of_block,
+      (cycles.shared + cycles.l1) / warps_of_block,
+      (cycles.issue - cycles.product_issue + cycles.operand_conflicts) / warps_of_block,
+      cycles.exp / warps_of_block,
+      cycles.sums / warps_of_block,
+      cycles.constants / warps_of_block};
   return warps_of_block * shared_units_cycles(units, cycles.wait, warps_of_block * num_blocks);
 }
 

@@ -8,6 +8,9 @@
 //            instruction. L1 is the same memory
 //   issue    instructions of warps, one per clock and scheduler: products, loads and stores with one
 //            more each for the address, conversions, work on scores
+//            An arithmetic instruction of threads reads up to three registers, those of the same bank
+//            one after the other: meanwhile its scheduler issues nothing
+//   constants  loads from constant memory: strides and addresses, where only some lanes need them
 //   exp      exponentials, reciprocals, conversions of whole numbers
 //   sums     additions from registers to sums in global memory, which L2 executes; a multiprocessor has its
 //            part of the rate that all of them get (tile_time.hpp)
@@ -26,8 +29,10 @@ namespace flashlab::compare {
 struct UnitCycles {
   double tensor = 0, shared = 0, issue = 0, exp = 0, sums = 0;  // of a multiprocessor
   double wait = 0;                                              // of a warp
-  double l1 = 0;        // of the same memory as `shared`, and not in it
-  double operands = 0;  // of shared memory, during wgmma: not in `shared`
+  double l1 = 0;                 // of the same memory as `shared`, and not in it
+  double operands = 0;           // of shared memory, during wgmma: not in `shared`
+  double operand_conflicts = 0;  // in which schedulers issue nothing: not in `issue`
+  double constants = 0;
   double product_issue =
       0;  // of `issue`: mma.sync, whose slots are clocks of the tensor cores' time
   double tensor_flops = 0;
@@ -45,6 +50,10 @@ struct ElementFacts {
 /// Returns the clocks of one block and pair of tiles.
 UnitCycles unit_cycles(const cuda::BlockWork& work, const ElementFacts& elements,
                        const GpuSpec& gpu);
+
+/// Returns what a warp waits for in a chain of instructions, each of which needs the result of the one before.
+/// Its own issue slot is not part of it.
+double chain_clocks(double instructions, const GpuSpec& gpu);
 
 /// Returns the clocks per piece of work if `workers` share units, of each of which one piece takes
 /// this much, and waits besides. With n workers, one of them finds at a unit those that are there on

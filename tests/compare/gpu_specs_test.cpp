@@ -73,6 +73,9 @@ TEST_CASE("every GPU has schedulers, latencies, and a share of its products for 
     INFO(gpu.name);
     CHECK(gpu.instructions_per_clock_per_sm == 4);
     CHECK(gpu.mma_share <= 1);
+    CHECK(gpu.arithmetic_clocks >= 1);
+    CHECK(gpu.arithmetic_clocks < 2);
+    CHECK(gpu.constant_clocks == 8);
     const Latencies& clocks = gpu.latency;
     for (const double latency :
          {clocks.shared, clocks.mma, clocks.exp, clocks.shuffle, clocks.barrier}) {

@@ -41,6 +41,12 @@ TEST_CASE("a block starts where another one has ended", "[compare]") {
   CHECK_THAT(finish_clock({{1, 3, 2, 6}}, kOne, 2), about_clock(90));
 }
 
+TEST_CASE("blocks that follow at the same clock go to the multiprocessors in turn", "[compare]") {
+  // Each of two multiprocessors ends two blocks at 48. The next two are one for each, not both for the first.
+  CHECK_THAT(finish_clock(equal_blocks(6, 3), kTwo, 2), about_clock(48 + 30));
+  CHECK_THAT(finish_clock(equal_blocks(7, 3), kTwo, 2), about_clock(48 + 48));
+}
+
 TEST_CASE("a short block leaves the units to the long one beside it", "[compare]") {
   // Both get on at 16 clocks per pair until the short one has its pair; then the other one at 10.
   CHECK_THAT(finish_clock({{1, 3}}, kTwo, 1), about_clock(16 + 2 * 10));
@@ -76,7 +82,7 @@ TEST_CASE("blocks without visible pairs start and end all the same", "[compare]"
 
 TEST_CASE("under a causal mask a block has the tiles that its last query sees", "[compare]") {
   // 256 queries and keys. Tiles of 64 queries see 1, 2, 3 and 4 tiles of 64 keys.
-  const CausalBlocks squares = {256, 256, 64, 64, false};
+  const HeadBlocks squares = {256, 256, 64, 64, false};
   CHECK(causal_pairs(squares, 2, BlockOrder::kHeadByHead) ==
         std::vector<double>{4, 3, 2, 1, 4, 3, 2, 1});
   CHECK(causal_pairs(squares, 2, BlockOrder::kLongestFirst) ==
@@ -109,4 +115,20 @@ TEST_CASE("blocks see no more tiles than there are", "[compare]") {
         std::vector<double>{2, 2, 2, 1});
   CHECK(causal_pairs({256, 128, 64, 64, true}, 1, BlockOrder::kHeadByHead) ==
         std::vector<double>{2, 1, 0, 0});
+}
+
+TEST_CASE("tiles that reach beyond a head's rows are computed as whole tiles", "[compare]") {
+  using flashlab::compare::computed_per_score;
+  CHECK(computed_per_score({256, 256, 64, 64, false}, false) == 1);
+  CHECK(computed_per_score({256, 256, 64, 64, false}, true) == 1);
+  CHECK(computed_per_score({}, false) == 1);  // a step without tiles
+  // 160 queries in tiles of 64, 192 keys in tiles of 128: 192 x 256 instead of 160 x 192.
+  CHECK_THAT(computed_per_score({160, 192, 64, 128, false}, false), about_clock(1.6));
+  // Causal: the tiles of queries end at 64, 128 and 160, and see 1, 1 and 2 tiles of keys.
+  const double computed = 64 * (128 + 128 + 256), needed = 64 * (128 + 128) + 32 * 192;
+  CHECK_THAT(computed_per_score({160, 192, 64, 128, false}, true), about_clock(computed / needed));
+  // Tiles of 128 keys, 0 to 127 and 128 to 191: all three tiles of queries, and the last one.
+  const double of_keys = 128 * (192 + 64), of_real_keys = 128 * 160 + 64 * 32;
+  CHECK_THAT(computed_per_score({192, 160, 128, 64, true}, true),
+             about_clock(of_keys / of_real_keys));
 }

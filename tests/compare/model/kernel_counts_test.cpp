@@ -57,6 +57,80 @@ TEST_CASE("online: the instructions of a warp for one key", "[compare]") {
   // differences, the sum (1), the loop (3 and 2), O times the factor (2).
   const double scores = 2 * (1 + 7) + 1 + 1 + 2 + 2 + 1 + 3 + 2 + 2;
   CHECK_THAT(instructions_of_warp(work, kFp32), within_rounding(rows + products + scores));
+  // Each of four warps: the rows' strides, and for two columns of K and of V a stride and an address.
+  CHECK(work.constant_loads == 4 * (2 + 2 * 4));
+  // Two multiply-adds, five sums, the scale, the maximum, the shift (2), a difference, expf, O (2).
+  CHECK(work.chained_instructions == 2 + 5 + 1 + 1 + 2 + 1 + 6 + 2);
+}
+
+TEST_CASE("three-pass: constants and chains of a warp for one key", "[compare]") {
+  const auto work =
+      *launch_of("three-pass", "three_pass", "three_pass", one_head(1024, 128, DataType::kFloat32))
+           .block_work;
+  // K three times and V: rows, and four columns in each lane.
+  CHECK(work.constant_loads == 4 * (4 + 2 * 4 * 4));
+  // Three scores of four multiply-adds and five sums, with their scales; the maximum; twice a difference and expf;
+  // the sum; a division of 8, and O.
+  CHECK(work.chained_instructions == 3 * (4 + 5 + 1) + 1 + 2 * (1 + 6) + 1 + 8 + 1);
+}
+
+TEST_CASE("split-kv: the instructions and the waits of a warp for its keys", "[compare]") {
+  const auto work =
+      *launch_of("split-kv", "split_kv", "split_kv", one_head(1024, 64, DataType::kFloat32))
+           .block_work;
+  // Two groups of 16 lanes with four keys each, and eight rows. A lane has four columns: of K's rows and of V's one
+  // load each, with an address of a row (7), three conditions (9), zeros (2) and a sum (2).
+  const double rows = 2 * 4 * (7 + 9 + 2 + 2 + 2);
+  // Of a row and a key: four multiply-adds, a sum over 16 lanes, four multiply-adds for O; the sum, the scale, what is
+  // visible (3 and 5), the maximum, a difference, expf, the sum.
+  const double of_key = 4 + 4 * 2 + 4 + 1 + 1 + 3 + 5 + 1 + 1 + (1 + 7) + 1;
+  // Of a row besides: the shift (2), a difference, expf, its factor for the sum and for four columns.
+  const double of_row = 2 + 1 + (1 + 7) + 1 + 4;
+  CHECK_THAT(instructions_of_warp(work, kFp32), within_rounding(rows + 8 * (4 * of_key + of_row)));
+  CHECK(work.score_passes == 8 * (4 + 1));
+  CHECK(work.shuffle_waits == 8 * 4 * 4);
+  // Of a key: the products and their sum, four sums of shuffles, the score (2), the maximum; a difference, expf, the
+  // sum. Of a row: the shift, a difference, expf, the factor of the sum.
+  CHECK(work.chained_instructions == 8 * (4 * (5 + 4 + 2 + 1 + 1 + 6 + 1) + 2 + 1 + 6 + 1));
+}
+
+TEST_CASE("split-kv: what a block's warps merge at its end", "[compare]") {
+  const auto work =
+      *launch_of("split-kv", "split_kv", "split_kv", one_head(1024, 64, DataType::kFloat32))
+           .block_work;
+  // Of each of eight rows: a store of four columns; of eight groups maximum and sum, then a factor and a column.
+  const double of_group = 4 + 2 + 2 * (1 + 8 + 1) + 1, of_column = 4 + 1 + 8 + 1;
+  CHECK(work.end_instructions == 8 * (2 + 8 * (of_group + of_column) + 7 + 2));
+  const auto mma = *launch_of("split-kv", "split_kv_mma_sm80", "split_kv_mma_sm80",
+                              one_head(1024, 64, DataType::kBFloat16))
+                        .block_work;
+  // 16 rows of 64 columns: each of four warps stores 32 numbers of a lane, two at once; a thread merges eight numbers.
+  CHECK(mma.end_instructions == 2 * 16 + 8 * (4 + 4 * (3 + 6 + 1 + 1 + 2) + 7 + 2));
+}
+
+TEST_CASE("the backward pass in fp32: the instructions and the waits of a warp", "[compare]") {
+  const auto work = *launch_of("bwd-onepass", "bwd_onepass_fp32", "bwd_onepass_fp32_kernel",
+                               one_head(1024, 64, DataType::kFloat32))
+                         .block_work;
+  // 64 x 64 pairs: a thread has 8 x 8 sums of S or of dP, then of dV or of dK, then 4 x 8 of dQ, all of depth 64.
+  const double products = 2 * 64 * 64 + 32 * 64;
+  // Loads of 16 bytes with addresses: of each of its rows and columns, for four of the depth.
+  const double operands = 2 * (2 * (8 + 8) + (4 + 8)) * 64 / 4.0;
+  // A thread has 64 scores of one kind: half of an exponential, half of three instructions, and half of twice four for
+  // what is visible; P is stored, then loaded, then dS is stored, with addresses.
+  const double scores = 64 / 2.0 * (1 + 3 + 2 * 4) + 64 / 2.0 * 2 * 3;
+  // Q and dO are copied by 16 bytes, with four instructions for where; dQ is added by 16.
+  const double copies = 2 * 64 * 64 * 4 / 512.0 / 4 * (1 + 4),
+               additions = 64 * 64 * 4 / 512.0 / 4 * 2;
+  // Divisions of whole numbers; statistics of 64 queries by two of four warps; the places of two tensors; four rows of
+  // dQ with two times four columns; the loop.
+  const double rest =
+      2.5 * 40 + (2 * 15 + 20) * 2 / 4.0 + 2 * 17 + 4 * (3 + 7 + 2 * (2 + 2 + 4)) + 18;
+  CHECK_THAT(instructions_of_warp(work, kFp32),
+             within_rounding(products + operands + scores + copies + additions + rest));
+  CHECK(work.waits_of_P == 8);
+  CHECK(work.waits_of_dS == 8 + 64);
+  CHECK(work.chained_instructions == 2.5 * 40);
 }
 
 TEST_CASE("wgmma's backward pass: the instructions of a warp for a pair of tiles", "[compare]") {
@@ -127,6 +201,14 @@ TEST_CASE("flash1: the instructions of a warp for a query and a tile of keys", "
   const double rest = 3 + 1 + 30 + 3 * (7 + 2 * 10) + 3 * 3;
   const double of_query = products + loads + stores + shuffles + exps + divisions + rest;
   CHECK_THAT(instructions_of_warp(work, kFp32), within_rounding(16 * of_query + 18));
+  // Two columns of Q and of O in each lane, with a stride and an address.
+  CHECK(work.constant_loads == 64 * (2 * 2 * 2));
+  // One query after the other waits for rows of Q and O, an exponential, a maximum, a sum, and the weights of four keys
+  // at a time; and for its products, the maximum and the sum (5 each), the shift (2), a difference, expf, O's sum over
+  // keys, and a division.
+  CHECK(work.cache_waits == 16 * 2);
+  CHECK(work.shuffle_waits == 16 * (10 + 32 / 4));
+  CHECK(work.chained_instructions == 16 * (64 + 10 + 2 + 1 + 6 + 32 + 8));
 }
 
 TEST_CASE("mma.sync's pass over keys at head_dim 256: the instructions of a warp", "[compare]") {
@@ -141,10 +223,10 @@ TEST_CASE("mma.sync's pass over keys at head_dim 256: the instructions of a warp
   // Eight scores in a lane: an exponential and three more. lse and delta for 8 queries at a time.
   const double weights = 8 * (1 + 3) + 2 * 2 * 2;
   // Facts about the tile and the scores, and copies of 16 bytes, with four instructions for where.
-  const double facts = 2 * (18 + 5), copies = 2 * 16 * 512 / 512.0 / 8 * (1 + 4);
-  // The loop; two tensors; what is visible and six places; two products in two rounds each; the statistics of
-  // 16 queries by one of eight warps.
-  const double rest = 18 + 2 * 17 + 6 + 6 * 10 + 2 * 2 * 11 + (2 * 15 + 20) / 8.0;
+  const double facts = 2 * (18 + 2), copies = 2 * 16 * 512 / 512.0 / 8 * (1 + 4);
+  // The loop; two tensors; what is visible, the row of a stage and six places from there; two products in two
+  // rounds each; the statistics of 16 queries by one of eight warps.
+  const double rest = 18 + 2 * 17 + 6 + (2 + 6) + 2 * 2 * 11 + (2 * 15 + 20) / 8.0;
   CHECK_THAT(instructions_of_warp(work, kBf16),
              within_rounding(scores + gradients + weights + facts + copies + rest));
 }

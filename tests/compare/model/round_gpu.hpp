@@ -21,6 +21,8 @@ inline GpuSpec round_gpu() {
   gpu.shared_bytes_per_clock_per_sm = 128;
   gpu.instructions_per_clock_per_sm = 4;
   gpu.mma_share = 0.5;
+  gpu.arithmetic_clocks = 1.25;
+  gpu.constant_clocks = 6;
   gpu.latency = {30, 40, 200, 20, 10, 50, 300, 400, 5};
   return gpu;
 }

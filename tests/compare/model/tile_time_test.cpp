@@ -145,8 +145,30 @@ TEST_CASE("tiles on the mask's edge may wait, and tiles that nothing runs beside
   work.edge_waits = 5;
   CHECK_THAT(clocks() - before, Catch::Matchers::WithinAbs(5 * 30, 1e-6));
   work.edge_waits = 0;
+  work.edge_chained_instructions = 6;  // of 5 clocks, one of which is its slot
+  CHECK_THAT(clocks() - before, Catch::Matchers::WithinAbs(6 * 4, 1e-6));
+  work.edge_chained_instructions = 0;
   work.awaited_bytes = 4000;  // from L2, in each pair
   CHECK_THAT(clocks() - before, Catch::Matchers::WithinAbs(4 * (300 + 100), 1e-6));
+}
+
+TEST_CASE("tiles that reach beyond the sequences take as long as whole ones", "[compare]") {
+  const MachineModel machine = machine_model(round_gpu());
+  const BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  const auto predicted = [&](std::int64_t n) {
+    Step step;
+    step.block_q = step.block_kv = 64;
+    step.num_blocks = 10 * ((n + 63) / 64);  // of ten heads
+    step.work.product_flops = 10 * n * n * 2 * 32;
+    Prediction p;
+    set_tile_time(
+        step, work,
+        {.dtype = "bf16", .products = "native", .head_dim = 32, .seqlen_q = n, .seqlen_k = n},
+        machine, p);
+    return p.units_ms;
+  };
+  CHECK_THAT(predicted(100), within_rounding(predicted(128)));
+  CHECK(predicted(129) > 1.2 * predicted(128));
 }
 
 TEST_CASE("start and end: places and first data once, results with all issue slots", "[compare]") {

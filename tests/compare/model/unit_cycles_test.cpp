@@ -65,6 +65,9 @@ TEST_CASE("halves that take turns wait for each other", "[compare]") {
   // two warps on two schedulers. A warp waits for one or the other.
   const double of_P = 64 * 64 / 8.0, of_dS = 3 * 64 * 64 / 32.0 / 2;
   CHECK_THAT(in_turn.wait - together.wait, within_rounding((of_P + of_dS) / 2));
+  work.waits_of_P = 2;  // each warp waits for its own loads, and for those of the other half
+  work.waits_of_dS = 5;
+  CHECK_THAT(cycles_of(work).wait - in_turn.wait, within_rounding((2 + 5) * 30));
 }
 
 TEST_CASE("a load of one number for a whole warp is a slot of shared memory", "[compare]") {
@@ -85,6 +88,44 @@ TEST_CASE("loads through L1 take shared memory's time, but its counter does not 
   CHECK_THAT(cycles.l1, within_rounding(10));
   // Ten instructions with addresses of four schedulers, and ten slots.
   CHECK_THAT(cycles_per_pair(cycles, 4, 1) - before, within_rounding(2 * 10 / 4.0 + 10));
+}
+
+TEST_CASE("constants have a unit of their own, and are no instructions of their own", "[compare]") {
+  BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  const UnitCycles before = cycles_of(work);
+  work.constant_loads = 10;
+  const UnitCycles cycles = cycles_of(work);
+  CHECK(cycles.shared + cycles.l1 == 0);
+  CHECK_THAT(cycles.constants,
+             within_rounding(10 * 6 / 4.0));                // six clocks of one of four schedulers
+  CHECK_THAT(cycles.issue, within_rounding(before.issue));  // addresses count them
+  CHECK_THAT(cycles_per_pair(cycles, 4, 1) - cycles_per_pair(before, 4, 1), within_rounding(15));
+}
+
+TEST_CASE("operands of threads' arithmetic share the banks of registers", "[compare]") {
+  BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  CHECK(cycles_of(work).operand_conflicts == 0);  // mma.sync
+  work.instruction = ProductInstruction::kMultiplyAdd;
+  work.products[0].part_columns = 8;
+  const UnitCycles cycles = cycles_of(work);
+  CHECK_THAT(cycles.operand_conflicts, within_rounding(cycles.issue / 4));
+  UnitCycles without = cycles;
+  without.operand_conflicts = 0;
+  CHECK_THAT(cycles_per_pair(cycles, 4, 1) - cycles_per_pair(without, 4, 1),
+             within_rounding(cycles.issue / 4));
+  CHECK_THAT(cycles_per_pair(cycles, 4, 1000),
+             Catch::Matchers::WithinAbs(1.25 * cycles.issue, 0.1));  // the slowest unit
+}
+
+TEST_CASE("a warp waits for each instruction of a chain, besides its issue slot", "[compare]") {
+  BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
+  const UnitCycles before = cycles_of(work);
+  work.chained_instructions = 7;  // of 5 clocks each, one of which is the slot
+  CHECK_THAT(cycles_of(work).wait - before.wait, within_rounding(7 * 4));
+  CHECK_THAT(cycles_of(work).issue, within_rounding(before.issue));
+  GpuSpec unknown = round_gpu();
+  unknown.latency.instruction = 0;  // no data sheet has it
+  CHECK(chain_clocks(7, unknown) == 0);
 }
 
 TEST_CASE("divisions of whole numbers take the unit of exponentials", "[compare]") {
@@ -168,7 +209,7 @@ TEST_CASE("shuffles that are independent are waited for together", "[compare]") 
   BlockWork work = one_product(Operand::kRegisters, Operand::kRegisters);
   work.row_shuffles = 12;
   const UnitCycles one_by_one = cycles_of(work);
-  work.shuffles_at_once = 4;
+  work.shuffle_waits = 3;
   const UnitCycles together = cycles_of(work);
   CHECK_THAT(one_by_one.wait - together.wait, within_rounding(9 * 10));
   CHECK_THAT(together.issue, within_rounding(one_by_one.issue));
