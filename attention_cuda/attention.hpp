@@ -79,8 +79,8 @@ struct ExecutionOptions {
   std::string_view kernel;    // stem of a kernel file, if several are possible; empty: the best
   KernelObserver* observer = nullptr;
   /// In memory of the host that the device can read: once it is not 0, query tiles or K/V tiles that have
-  /// not begun are left out, and results are not valid. Null: nothing can stop the call. Read by
-  /// flash2_wgmma_sm90, which then has a block for each query tile or pair, and by bwd_onepass_wgmma_sm90.
+  /// not begun are left out, and results are not valid. Null: nothing can stop the call. Only
+  /// flash2_wgmma_sm90, which then has a block for each query tile or pair, and bwd_onepass_wgmma_sm90.
   const int* stop_flag = nullptr;
   /// Only flash2, except fp16x3. Empty: the call sees the first keys.
   ForwardState state_in = {};

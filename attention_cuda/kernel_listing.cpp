@@ -137,6 +137,10 @@ std::optional<ProblemError> why_unsupported(const KernelListing& kernel,
   if ((execution.continues_dQ || execution.keeps_dQ) && !kernel.keeps_dQ) {
     return ProblemError("keeps_dQ", "true", "false for " + std::string(kernel.stem));
   }
+  if (execution.stop_flag != nullptr && !kernel.reads_stop_flag) {
+    return ProblemError("stop_flag", "given",
+                        "none for " + std::string(kernel.stem) + ", which does not read it");
+  }
   if (auto refusal = order_refusal(kernel, is_packed, execution)) return refusal;
   if (auto refusal = size_refusal(kernel, problem)) return refusal;
   if (auto refusal = option_refusal(kernel, problem, execution)) return refusal;

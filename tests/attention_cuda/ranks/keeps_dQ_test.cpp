@@ -54,14 +54,14 @@ Gradients gradients_of(const ShardedProblem& problem, const std::string& variant
         const DeviceShard own(shard_problem(problem, rank), {shard(inputs.Q), shard(inputs.K),
                                                              shard(inputs.V), shard(inputs.dO)});
         cuda::ShardedCall forward("ring", problem, communicator);
-        const DeviceMemory memory(forward.workspace_bytes());
+        const test::DeviceMemory memory(forward.workspace_bytes());
         forward.forward(own.forward(), memory.get(), memory.bytes());
         communicator.finish(nullptr);
         cuda::ExecutionOptions execution;
         execution.deterministic = true;
         execution.keeps_dQ = keeps_dQ;
         cuda::ShardedCall backward(variant, problem, communicator, execution);
-        const DeviceMemory workspace(backward.workspace_bytes());
+        const test::DeviceMemory workspace(backward.workspace_bytes());
         backward.backward(own.backward(), workspace.get(), workspace.bytes());
         communicator.finish(nullptr);
         const BackwardTensors all = own.backward();

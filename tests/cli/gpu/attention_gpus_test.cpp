@@ -114,6 +114,7 @@ TEST_CASE("what several GPUs cannot do is refused with what was expected") {
   check_refused("--sharding zigzag", "--gpus N");
   check_refused("--stop-kernels", "--gpus N");
   check_refused("--keep-dq", "--gpus N");
+  check_refused("--gpus 2 --stop-kernels", "stop_flag: given");  // of floats
   check_refused("--gpus 2 --by-kernel", "--by-kernel is for one GPU");
   check_refused("--gpus 2 --products fp16x3", "state");
   check_refused("--gpus 2 --mask causal-bottom-right --key-lengths 7", "key_lengths");
