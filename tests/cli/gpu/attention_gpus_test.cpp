@@ -100,9 +100,11 @@ TEST_CASE("kernels that watch for failures of other GPUs give the same bits") {
     CHECK(watching["runs"][k]["outputs"] == usual["runs"][k]["outputs"]);
 }
 
-TEST_CASE("dQ that kernels sum themselves is verified, without a mask only") {
+TEST_CASE("dQ that kernels sum themselves is verified, under a mask only for whole tiles") {
   const std::string flags = "--gpus 2 -v all --dtype bf16 --keep-dq --verify --json";
   CHECK(json_of(on_three_gpus(flags))["verification"]["agrees"] == true);
+  CHECK(json_of(on_three_gpus(
+            flags + " --mask causal --sharding contiguous"))["verification"]["agrees"] == true);
   check_refused(flags + " --mask causal", "keeps_dQ");
 }
 
