@@ -51,6 +51,9 @@ class KernelObserver {
   virtual void after(std::string_view kernel, Stream stream) = 0;
 };
 
+/// Calls that sum dQ together may begin with each query tile of any kernel.
+inline constexpr std::int64_t kQueriesOfSums = 128;
+
 struct ExecutionOptions {
   Stream stream = nullptr;
   Products products = Products::kNative;
@@ -76,11 +79,13 @@ struct ExecutionOptions {
   /// the sum of dQ in fp32 between them. Only the wgmma kernels.
   bool continues_dQ = false;  // the workspace is that of the call before
   bool keeps_dQ = false;      // dQ is not written: a further call follows
-  std::string_view kernel;    // stem of a kernel file, if several are possible; empty: the best
+  /// In such calls: the queries before it see no key of the call. A multiple of kQueriesOfSums.
+  std::int64_t first_query = 0;
+  std::string_view kernel;  // stem of a kernel file, if several are possible; empty: the best
   KernelObserver* observer = nullptr;
   /// In memory of the host that the device can read: once it is not 0, query tiles or K/V tiles that have
-  /// not begun are left out, and results are not valid. Null: nothing can stop the call. Read by
-  /// flash2_wgmma_sm90, which then has a block for each query tile or pair, and by bwd_onepass_wgmma_sm90.
+  /// not begun are left out, and results are not valid. Null: nothing can stop the call. Only
+  /// flash2_wgmma_sm90, which then has a block for each query tile or pair, and bwd_onepass_wgmma_sm90.
   const int* stop_flag = nullptr;
   /// Only flash2, except fp16x3. Empty: the call sees the first keys.
   ForwardState state_in = {};

@@ -156,6 +156,10 @@ typedef struct flashlab_options {
   /// Only flash2, except fp16x3. Null state_in: these are the first keys. With state_out, the state is
   /// stored instead of O and lse, which are not written; it may be the same as state_in.
   const flashlab_state *state_in, *state_out;
+  /// In host memory that the device can read. Once it is not 0, kernels leave out what they have not
+  /// begun, and results are not valid. For flash2, and for bwd-onepass with head_dim to 128: bf16 and
+  /// fp16, compute capability 9.0; refused otherwise. Null: nothing can stop the call.
+  const int32_t* stop_flag;
 } flashlab_options;
 
 /// Writes the defaults.

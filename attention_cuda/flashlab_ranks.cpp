@@ -98,6 +98,14 @@ flashlab_status flashlab_communicator_finish(flashlab_communicator* communicator
   });
 }
 
+flashlab_status flashlab_communicator_stop_flag(flashlab_communicator* communicator,
+                                                const int32_t** flag) {
+  return guarded([&] {
+    given("communicator", communicator);
+    changed("flag", flag) = communicator->communicator->stop_flag();
+  });
+}
+
 void flashlab_communicator_destroy(flashlab_communicator* communicator) { delete communicator; }
 
 int64_t flashlab_shard_rows(int32_t sharding, int32_t num_ranks, int32_t rank, int64_t seqlen) {

@@ -49,6 +49,12 @@ FLASHLAB_API flashlab_status flashlab_communicator_join_nccl(const unsigned char
 /// Blocks until the stream's work and all transfers have ended.
 FLASHLAB_API flashlab_status flashlab_communicator_finish(flashlab_communicator* communicator,
                                                           void* stream);
+/// Writes the address of a number that becomes 1 when this rank learns that another one has failed, or that
+/// the transfers have. With options.stop_flag = *flag, kernels that are enqueued then end early, and
+/// flashlab_communicator_finish, which watches the other ranks, returns FLASHLAB_ERROR_RANK soon. Without
+/// it, enqueued kernels run to their end. The number lives as long as the communicator.
+FLASHLAB_API flashlab_status flashlab_communicator_stop_flag(flashlab_communicator* communicator,
+                                                             const int32_t** flag);
 /// Null is ignored.
 FLASHLAB_API void flashlab_communicator_destroy(flashlab_communicator* communicator);
 

@@ -137,6 +137,17 @@ std::optional<ProblemError> why_unsupported(const KernelListing& kernel,
   if ((execution.continues_dQ || execution.keeps_dQ) && !kernel.keeps_dQ) {
     return ProblemError("keeps_dQ", "true", "false for " + std::string(kernel.stem));
   }
+  const std::int64_t first_query = execution.first_query;
+  if (first_query != 0 &&
+      (!kernel.keeps_dQ || first_query < 0 || first_query % kQueriesOfSums != 0)) {
+    return ProblemError("first_query", std::to_string(first_query),
+                        kernel.keeps_dQ ? "a multiple of " + std::to_string(kQueriesOfSums)
+                                        : "0 for " + std::string(kernel.stem));
+  }
+  if (execution.stop_flag != nullptr && !kernel.reads_stop_flag) {
+    return ProblemError("stop_flag", "given",
+                        "none for " + std::string(kernel.stem) + ", which does not read it");
+  }
   if (auto refusal = order_refusal(kernel, is_packed, execution)) return refusal;
   if (auto refusal = size_refusal(kernel, problem)) return refusal;
   if (auto refusal = option_refusal(kernel, problem, execution)) return refusal;

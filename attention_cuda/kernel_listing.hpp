@@ -45,6 +45,7 @@ struct KernelListing {
   std::int64_t max_head_dim = kMaxGpuHeadDim;
   bool takes_state = false;  // ExecutionOptions::state_in, state_out
   bool keeps_dQ = false;     // ExecutionOptions::continues_dQ, keeps_dQ
+  bool reads_stop_flag = false;
   Additions additions = Additions::kNone;
 };
 

@@ -44,7 +44,8 @@ struct RankOptions {
   Transfers transfers = Transfers::kUsual;
   std::chrono::milliseconds timeout = std::chrono::minutes(5);  // for another rank
   std::optional<RankProcess> process;  // nothing: all ranks are threads of this process
-  /// If a rank fails, kernels that the others have enqueued leave out what has not begun.
+  /// If a rank fails, kernels that the others have enqueued leave out what has not begun. Kernels that cannot
+  /// are refused.
   bool stops_kernels = false;
 };
 

@@ -8,7 +8,7 @@
 // the same time: each for the whole problem, and then each for its part, with messages and without.
 // Without them it computes with the keys that the last run left in its buffers. The first says how
 // much the GPUs differ; parts and sums cost what the third adds; messages, and waiting for a slower GPU in
-// each step, the rest.
+// each step, the rest. "…_at" has the begin and the end of each in seconds since 1970, for samples of clocks.
 //
 // 1 batch, 16 heads, head_dim 128, bf16. Full masks in contiguous, causal ones in zigzag order. A
 // length up to --lengths' last has three runs after a warm-up (the median counts), --longest has one.
@@ -174,7 +174,9 @@ class Measurement {
     const AttentionProblem problem = problem_of(length, mask);
     if (leaves_out(length, mask, pass, is_longest ? 2 : 8)) return;
     ranks_.meet();
+    const double whole_from = now_s();
     const std::vector<double> whole = ranks_.all_ms(rank_, time_one(problem, pass, is_longest));
+    const std::vector<double> whole_at = {whole_from, now_s()};
     rate_ = std::min(rate_ * 1.5, flops_of(length, mask, pass) / (1e-3 * whole[0]));
     for (const std::string& variant : variants_of(is_longest)) {
       SilentCommunicator communicator(*transports_.front().communicator);
@@ -185,17 +187,23 @@ class Measurement {
         return ranks_.all_ms(rank_, median(samples));
       };
       if (!is_longest) call.time_ms(ranks_);
+      const double with_from = now_s();
       const std::vector<double> with_messages = times();
+      const double without_from = now_s();
       communicator.set_silent(true);
       const std::vector<double> without = times();
+      const std::vector<double> with_at = {with_from, without_from},
+                                without_at = {without_from, now_s()};
       if (rank_ != 0) continue;
       std::printf(
           "{\"length\": %lld, \"mask\": \"%s\", \"pass\": \"%s\", \"variant\": \"%s\", \"gpus\": "
           "%d, "
-          "\"whole_problem_ms\": %s, \"with_messages_ms\": %s, \"without_messages_ms\": %s}\n",
+          "\"whole_problem_ms\": %s, \"with_messages_ms\": %s, \"without_messages_ms\": %s, "
+          "\"whole_problem_at\": %s, \"with_messages_at\": %s, \"without_messages_at\": %s}\n",
           static_cast<long long>(length), name(mask), name(pass), variant.c_str(),
           ranks_.num_ranks(), list_text(whole).c_str(), list_text(with_messages).c_str(),
-          list_text(without).c_str());
+          list_text(without).c_str(), list_text(whole_at).c_str(), list_text(with_at).c_str(),
+          list_text(without_at).c_str());
       std::fflush(stdout);
     }
   }
@@ -221,6 +229,10 @@ class Measurement {
                   static_cast<long long>(length), name(mask), name(pass), left);
     }
     return true;
+  }
+  static double now_s() {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
   }
   /// "[12.346, 12.400]".
   static std::string list_text(const std::vector<double>& values) {

@@ -109,6 +109,7 @@ ExecutionOptions execution_options(const flashlab_options& options) {
   if (options.kernel != nullptr) result.kernel = options.kernel;
   result.state_in = state_of("state_in", options.state_in);
   result.state_out = state_of("state_out", options.state_out);
+  result.stop_flag = options.stop_flag;
   return result;
 }
 

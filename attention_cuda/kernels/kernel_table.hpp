@@ -72,6 +72,12 @@ constexpr KernelListing keeping_dQ(KernelListing kernel) {
   return kernel;
 }
 
+/// A kernel that the host can stop.
+constexpr KernelListing stoppable(KernelListing kernel) {
+  kernel.reads_stop_flag = true;
+  return kernel;
+}
+
 /// A kernel for which a window and packed sequences are refused.
 constexpr KernelListing for_whole_rows(KernelListing kernel) {
   kernel.takes_windows = kernel.takes_packed = false;
@@ -113,8 +119,9 @@ inline constexpr TableRow kKernelTable[] = {
      flash2_mma_launches},
     {with_state({"flash2_mma_tf32_sm80", "flash2", kTf32, 80, kForwardSource}), "flash2",
      flash2_mma_launches},
-    {with_state(with_wgmma({"flash2_wgmma_sm90", "flash2", k16Bits, 90, kForwardSource})), "flash2",
-     flash2_wgmma_launches},
+    {stoppable(
+         with_state(with_wgmma({"flash2_wgmma_sm90", "flash2", k16Bits, 90, kForwardSource}))),
+     "flash2", flash2_wgmma_launches},
     {for_whole_rows(with_wgmma({"flash2_fp16x3_sm90", "flash2", kFp16x3, 90,
                                 "Ootomo and Yokota 2022; Dao 2023, FlashAttention-2, Algorithm 1"},
                                kFp16x3MostHeadDim)),
@@ -142,9 +149,9 @@ inline constexpr TableRow kKernelTable[] = {
          with_wgmma({"bwd_onepass_pair_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource},
                     BwdPairShape::kMostHeadDim))),
      "bwd_onepass", bwd_onepass_pair_launches},
-    {keeping_dQ(also_ordered(
+    {stoppable(keeping_dQ(also_ordered(
          with_wgmma({"bwd_onepass_wgmma_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource},
-                    kBwdWgmmaMostHeadDim))),
+                    kBwdWgmmaMostHeadDim)))),
      "bwd_onepass", bwd_onepass_wgmma_launches},
     {{"bwd_twopass_fp32", "bwd-twopass", kFp32, 80, "two-option algorithm, option 2"},
      "bwd_twopass",

@@ -71,7 +71,8 @@ class OptionsStruct(ctypes.Structure):
                 ("device_cu_seqlens_q", ctypes.c_void_p),
                 ("device_cu_seqlens_k", ctypes.c_void_p), ("num_sequences", ctypes.c_int64),
                 ("query_offset", ctypes.c_int64),
-                ("state_in", ctypes.c_void_p), ("state_out", ctypes.c_void_p)]
+                ("state_in", ctypes.c_void_p), ("state_out", ctypes.c_void_p),
+                ("stop_flag", ctypes.c_void_p)]
 
 
 class KernelStruct(ctypes.Structure):

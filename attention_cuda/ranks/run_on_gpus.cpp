@@ -13,6 +13,7 @@
 #include "attention_cuda/detail/tensor_values.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/ranks/rank_group.hpp"
+#include "attention_cuda/ranks/shard_copies.hpp"
 #include "attention_cuda/ranks/sharded_attention.hpp"
 #include "attention_cuda/timed_call.hpp"
 

@@ -3,7 +3,6 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -31,6 +30,14 @@ ForwardState any_state() {
   return {tensor, tensor, tensor};
 }
 
+/// Where kernels sum dQ over all calls, these have the same tensors, and leave out the first queries
+/// of the shard (ExecutionOptions::first_query).
+ShardCall from_first_query(ShardCall call) {
+  call.query_offset -= call.queries.first;
+  call.queries.first = 0;
+  return call;
+}
+
 /// Returns the workspace of the largest call. Throws ProblemError if no kernel can run one.
 std::size_t kernel_workspace_bytes(std::string_view variant, const ShardedProblem& problem,
                                    const RankProgram& program, const ExecutionOptions& execution) {
@@ -38,11 +45,15 @@ std::size_t kernel_workspace_bytes(std::string_view variant, const ShardedProble
   for (const RankOperation& operation : program) {
     if (operation.kind != RankOperation::Kind::kAttend) continue;
     ExecutionOptions asked = execution;
+    ShardCall call = operation.call;
+    if (execution.keeps_dQ) {
+      asked.first_query = call.queries.first;
+      call = from_first_query(call);
+    }
     if (operation.has_state_in) asked.state_in = any_state();
     if (operation.has_state_out) asked.state_out = any_state();
-    most = std::max(
-        most,
-        workspace_bytes(variant, problem.problem_of(operation.call, operation.key_rank), asked));
+    most = std::max(most,
+                    workspace_bytes(variant, problem.problem_of(call, operation.key_rank), asked));
   }
   return most;
 }
@@ -197,7 +208,16 @@ class ProgramRun {
   }
 
   void backward(const RankOperation& operation, const BackwardTensors& shard) {
-    const KeyRange& queries = operation.call.queries;
+    ExecutionOptions execution = execution_;
+    execution.keeps_dQ = false;
+    ShardCall call = operation.call;
+    if (!memory_.has_dQ_sum()) {
+      execution.first_query = call.queries.first;
+      execution.continues_dQ = std::exchange(has_begun_, true);
+      execution.keeps_dQ = --num_left_ > 0;
+      call = from_first_query(call);
+    }
+    const KeyRange& queries = call.queries;
     const KeyTensors keys = keys_of(operation), parts = memory_.key_parts(operation.call);
     const BackwardTensors tensors = {rows_of(shard.Q, queries),
                                      keys.K,
@@ -205,16 +225,10 @@ class ProgramRun {
                                      rows_of(shard.O, queries),
                                      rows_of(shard.lse, queries),
                                      rows_of(shard.dO, queries),
-                                     memory_.has_dQ_sum() ? memory_.dQ_part(operation.call) : dQ_,
+                                     memory_.has_dQ_sum() ? memory_.dQ_part(call) : dQ_,
                                      parts.K,
                                      parts.V};
-    const AttentionProblem problem = problem_.problem_of(operation.call, operation.key_rank);
-    ExecutionOptions execution = execution_;
-    execution.keeps_dQ = false;
-    if (!memory_.has_dQ_sum()) {
-      execution.continues_dQ = std::exchange(has_begun_, true);
-      execution.keeps_dQ = --num_left_ > 0;
-    }
+    const AttentionProblem problem = problem_.problem_of(call, operation.key_rank);
     attention_backward(variant_, tensors, problem.options(), execution);
   }
 
@@ -272,6 +286,7 @@ ShardedCall::ShardedCall(std::string_view variant, const MakeProblem& make_probl
   execution_.workspace_bytes = 0;
   execution_.state_in = execution_.state_out = {};
   execution_.continues_dQ = false;
+  execution_.first_query = 0;
   agree(communicator, [&] {
     const RankVariant& row = find_rank_variant(variant);
     problem_ = make_problem(communicator.num_ranks());
@@ -305,17 +320,21 @@ void ShardedCall::check_execution() const {
   }
 }
 
-/// The kernels' sums have the order of a call's query tiles.
+/// The kernels sum whole query tiles, and all to the last one.
 void ShardedCall::check_keeps_dQ() const {
   if (!execution_.keeps_dQ) return;
-  const KeyRange all = {0, problem_.query_rows(communicator_.rank())};
+  const std::int64_t rows = problem_.query_rows(communicator_.rank());
   for (const RankOperation& operation : program_) {
     const KeyRange& queries = operation.call.queries;
     if (operation.kind != RankOperation::Kind::kAttend ||
-        (queries.first == all.first && queries.end == all.end)) {
+        (queries.first % kQueriesOfSums == 0 && queries.end == rows)) {
       continue;
     }
-    throw ProblemError("keeps_dQ", "true", "false where calls have different queries");
+    throw ProblemError("keeps_dQ", "true",
+                       "false for a call of queries " + std::to_string(queries.first) + " … " +
+                           std::to_string(queries.end - 1) + " of " + std::to_string(rows) +
+                           ": they begin with a multiple of " + std::to_string(kQueriesOfSums) +
+                           " and end with the last one");
   }
 }
 
@@ -357,42 +376,6 @@ void ShardedCall::forward(const ForwardTensors& shard, void* workspace,
 void ShardedCall::backward(const BackwardTensors& shard, void* workspace,
                            std::size_t workspace_bytes) {
   run(Pass::kBackward, shard, workspace, workspace_bytes);
-}
-
-namespace {
-
-/// Copies rows of all heads at once.
-void copy_rows(const TensorView& from, std::int64_t from_row, const TensorView& to,
-               std::int64_t to_row, std::int64_t num_rows, Stream stream) {
-  const auto row_bytes = static_cast<std::size_t>(size_in_bytes(from.dtype) * from.strides[2]);
-  const auto heads = static_cast<std::size_t>(from.shape[0] * from.shape[1]);
-  const std::size_t width = row_bytes * static_cast<std::size_t>(num_rows);
-  if (width == 0 || heads == 0) return;
-  const auto place = [&](const TensorView& tensor, std::int64_t row) {
-    return static_cast<std::byte*>(tensor.data) + row_bytes * static_cast<std::size_t>(row);
-  };
-  const auto pitch = [&](const TensorView& tensor) {
-    return row_bytes * static_cast<std::size_t>(tensor.shape[2]);
-  };
-  check_cuda(cudaMemcpy2DAsync(place(to, to_row), pitch(to), place(from, from_row), pitch(from),
-                               width, heads, cudaMemcpyDefault, stream),
-             "cudaMemcpy2DAsync");
-}
-
-}  // namespace
-
-void copy_to_shard(const Shards& shards, int rank, const TensorView& whole, const TensorView& shard,
-                   Stream stream) {
-  for (const ShardPiece& piece : shards.pieces(rank, whole.shape[2])) {
-    copy_rows(whole, piece.first_token, shard, piece.first_row, piece.count, stream);
-  }
-}
-
-void copy_from_shard(const Shards& shards, int rank, const TensorView& shard,
-                     const TensorView& whole, Stream stream) {
-  for (const ShardPiece& piece : shards.pieces(rank, whole.shape[2])) {
-    copy_rows(shard, piece.first_row, whole, piece.first_token, piece.count, stream);
-  }
 }
 
 }  // namespace flashlab::cuda

@@ -33,7 +33,8 @@ class ShardedCall {
   /// Collective: each rank constructs it with the same arguments, apart from the stream. The kernel of
   /// `execution` is the one for each call of a rank: by default flash2's or bwd-onepass's best one. Its
   /// workspace and states are ignored. keeps_dQ: kernels sum dQ over all calls, and it is rounded once;
-  /// ProblemError unless all calls of a rank have the same queries, as without a mask.
+  /// ProblemError unless each call of a rank has all its queries, or those from a multiple of
+  /// kQueriesOfSums on: as without a mask, or if chunks of zigzag shards are such multiples.
   ShardedCall(std::string_view variant, const ShardedProblem& problem, Communicator& communicator,
               const ExecutionOptions& execution = {});
   /// The same. If `make_problem` throws ProblemError on one rank, all ranks throw.
@@ -67,12 +68,5 @@ class ShardedCall {
   RankProgram program_;
   std::size_t workspace_bytes_ = 0;
 };
-
-/// Copies a rank's rows of a whole tensor, [batch, heads, rows, …], or back. Both are row-major, in
-/// memory of the current device or of the host. Enqueues the copies on the stream.
-void copy_to_shard(const Shards& shards, int rank, const TensorView& whole, const TensorView& shard,
-                   Stream stream);
-void copy_from_shard(const Shards& shards, int rank, const TensorView& shard,
-                     const TensorView& whole, Stream stream);
 
 }  // namespace flashlab::cuda

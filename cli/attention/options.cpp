@@ -312,8 +312,8 @@ void AttentionFlags::add_gpu_flags_to(CLI::App& command) {
       .group(kGpuGroup);
   add_flag(
       command, "--keep-dq", keep_dq,
-      "over several GPUs, kernels sum dQ over all calls, and it is rounded once (no mask; bf16 "
-      "and fp16, Hopper)")
+      "over several GPUs, kernels sum dQ over all calls, and it is rounded once (bf16 and fp16, "
+      "Hopper)")
       .group(kGpuGroup);
   add_flag(command, "--round-statistics", round_statistics,
            "round lse and delta to 16 bits in a backward pass in bf16 or fp16")

@@ -68,6 +68,7 @@ __device__ BwdWgmmaWork<Config> handed_over(const BwdWgmmaShared<Config>& shared
   work.first_number = __float_as_uint(second.y);
   work.loads_before = __float_as_uint(second.z);
   work.begin_tile = __float_as_int(second.w);
+  work.first_q_tile = arguments.first_q_tile;
   work.visible = arguments.mask.of_batch_entry(max(work.b, 0), arguments.sizes);
   return work;
 }

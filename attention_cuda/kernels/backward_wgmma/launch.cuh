@@ -144,17 +144,17 @@ void launch_bwd_wgmma(const BackwardCall& call, std::string_view name, BwdWgmmaK
                     Config::kThreads, static_cast<std::size_t>(Config::kSharedBytes)};
   shape.cluster_blocks = Config::kClusterBlocks;
   shape.overlaps_previous = true;
-  launch(call, name, kernel, shape, map(tensors.Q, Config::kBlockQ),
-         map(tensors.K, Config::kOwnKeys), map(tensors.V, Config::kOwnKeys),
-         map(tensors.dO, Config::kBlockQ),
-         BwdWgmmaArguments{arguments.lse, device_tensor<std::uint16_t>(tensors.dK),
-                           device_tensor<std::uint16_t>(tensors.dV), workspace.delta,
-                           workspace.dQ_sums, arguments.sizes, arguments.mask,
-                           arguments.softmax_scale, static_cast<int>(num_q_tiles), workspace.turns,
-                           groups_of_kv_heads(call, num_key_tiles, Config::kClusterBlocks),
-                           static_cast<int>(num_key_tiles), workspace.next_key_tile,
-                           !has_limit(problem) && !call.options.deterministic,
-                           Config::kClusterBlocks == 1 ? call.options.stop_flag : nullptr});
+  launch(
+      call, name, kernel, shape, map(tensors.Q, Config::kBlockQ), map(tensors.K, Config::kOwnKeys),
+      map(tensors.V, Config::kOwnKeys), map(tensors.dO, Config::kBlockQ),
+      BwdWgmmaArguments{arguments.lse, device_tensor<std::uint16_t>(tensors.dK),
+                        device_tensor<std::uint16_t>(tensors.dV), workspace.delta,
+                        workspace.dQ_sums, arguments.sizes, arguments.mask, arguments.softmax_scale,
+                        static_cast<int>(num_q_tiles), workspace.turns,
+                        groups_of_kv_heads(call, num_key_tiles, Config::kClusterBlocks),
+                        static_cast<int>(num_key_tiles), workspace.next_key_tile,
+                        !has_limit(problem) && !call.options.deterministic, call.options.stop_flag,
+                        static_cast<int>(call.options.first_query / Config::kBlockQ)});
   if (call.options.keeps_dQ) return;
   launch(call, "dQ_of_wgmma_sums", dQ_of_wgmma_sums_kernel<Config>,
          {num_dQ_tiles, Config::kPartsOfDQ * Config::kWarpgroup, 0, /*overlaps_previous=*/true}, dQ,

@@ -64,6 +64,7 @@ struct BwdWgmmaArguments {
   /// dQ at a time. Only a gain where all see the same query tiles.
   bool staggers = false;
   const int* stop_flag = nullptr;  // once raised, no further K/V tile is taken
+  int first_q_tile = 0;            // those before it are left out
 };
 
 /// A block's shared memory.
@@ -184,13 +185,12 @@ struct BwdWgmmaTile {
 template <class Config>
 struct BwdWgmmaWork {
   int b = kNone;
-  int kv_head = 0;
+  int kv_head = 0, end_head = 0;
   int first_key = 0;
   int first_tile = 0, end_tile = 0;  // query tiles that see a key
-  int end_head = 0;
-  int begin_tile = 0;              // with which the walk over a head begins; it goes around
-  std::uint32_t first_number = 0;  // of the block's query tiles
-  std::uint32_t loads_before = 0;  // of K and V by the block
+  int begin_tile = 0;                // with which the walk over a head begins; it goes around
+  std::uint32_t first_number = 0, loads_before = 0;  // the block's query tiles; its loads
+  int first_q_tile = 0;                              // as BwdWgmmaArguments
   VisibleKeys visible;
 
   static constexpr int kNone = -1;  // in place of b: no keys are left
@@ -210,10 +210,10 @@ struct BwdWgmmaWork {
     const int part = arguments.turns == nullptr ? place.part : tiles_of_head - 1 - place.part;
     first_key = part * Config::kBlockKV;
     visible = arguments.mask.of_batch_entry(b, sizes);
+    first_q_tile = arguments.first_q_tile;
     const IndexRange tiles = query_tiles(first_key, sizes);
-    first_tile = tiles.first;
+    begin_tile = first_tile = tiles.first;
     end_tile = tiles.end;
-    begin_tile = first_tile;
     if (arguments.staggers && end_tile > first_tile) begin_tile += part % (end_tile - first_tile);
   }
 
@@ -223,7 +223,7 @@ struct BwdWgmmaWork {
   __device__ IndexRange query_tiles(int first_of_keys, const Sizes& sizes) const {
     const int last_key = min(first_of_keys + Config::kBlockKV, visible.keys) - 1;
     const int end_query = min(visible.end_query(last_key), sizes.seqlen_q);
-    return {visible.first_query(first_of_keys) / Config::kBlockQ,
+    return {max(visible.first_query(first_of_keys) / Config::kBlockQ, first_q_tile),
             static_cast<int>(ceil_div(end_query, Config::kBlockQ))};
   }
   /// How many blocks add to a query tile before this one, if they have turns: those of later keys, for

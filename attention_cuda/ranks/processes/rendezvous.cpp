@@ -102,6 +102,10 @@ class Host {
         ++stranger;
         continue;
       }
+      if (said && said->kind == Frame::Kind::kFailed && said->topic > 0 &&
+          said->topic < process_.num_ranks) {
+        fail(said->topic, said->data);
+      }
       const std::optional<Hello> hello = said ? hello_in(said->data) : std::nullopt;
       if (hello && said->kind == Frame::Kind::kHello) {
         admit(*hello, std::move(*stranger));
@@ -222,6 +226,19 @@ Meeting come(const RankProcess& process, const Hello& own, std::chrono::millisec
 
 Meeting meet(const RankProcess& process, const Hello& own, std::chrono::milliseconds timeout) {
   return process.rank == 0 ? Host(process, own, timeout).meet() : come(process, own, timeout);
+}
+
+void tell_failure(const RankProcess& process, const std::string& reason,
+                  std::chrono::milliseconds timeout) noexcept {
+  if (process.rank == 0) return;
+  static constexpr std::chrono::milliseconds kPatience{10000};  // rank 0 may not listen yet
+  try {
+    const auto end = SocketClock::now() + std::min(timeout, kPatience);
+    Connection host(connect_to(process.address, process.port, end));
+    host.write(encoded({Frame::Kind::kFailed, process.rank, Frame::kAll, process.rank, 0, reason}));
+    while (host.advance() && host.has_output() && SocketClock::now() < end) wait_for(host, end);
+  } catch (const std::exception&) {  // the others wait until the timeout
+  }
 }
 
 std::string time_text(std::chrono::milliseconds time) {

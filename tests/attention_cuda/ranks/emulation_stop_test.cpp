@@ -143,6 +143,29 @@ TEST_CASE("the backward kernel ends with the K/V tiles that are taken when the f
   }
 }
 
+TEST_CASE("kernels that do not read the flag are refused", "[ranks]") {
+  const int flag = 0;
+  const auto refusal = [&](const char* variant, const char* kernel, DataType dtype,
+                           std::int64_t head_dim) {
+    AttentionProblem problem = problem_of(1, 64, Mask::kNone);
+    problem.dtype = dtype;
+    problem.head_dim = head_dim;
+    try {
+      cuda::workspace_bytes(variant, problem, with_flag(kernel, &flag));
+    } catch (const ProblemError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(refusal("flash2", "", DataType::kBFloat16, 256).empty());
+  CHECK(refusal("bwd-onepass", "", DataType::kFloat16, 128).empty());
+  CHECK(refusal("bwd-onepass", "bwd_onepass_pair_sm90", DataType::kBFloat16, 256) ==
+        "stop_flag: given: expected none for bwd_onepass_pair_sm90, which does not read it");
+  CHECK_THAT(refusal("bwd-onepass", "", DataType::kBFloat16, 256), contains("stop_flag: given: "));
+  CHECK_THAT(refusal("flash2", "", DataType::kFloat32, 64), contains("none for flash2_fp32"));
+  CHECK_THAT(refusal("split-kv", "", DataType::kBFloat16, 64), contains("stop_flag: given: "));
+}
+
 TEST_CASE("the flag of every rank is raised when one has failed, and finish throws", "[ranks]") {
   const auto check = [](const Join& join) {
     const auto first = join(0), second = join(1);

@@ -17,10 +17,10 @@ using namespace flashlab::test;
 namespace {
 
 ShardedProblem ranks_of(std::int64_t head_dim, std::int64_t queries, std::int64_t keys,
-                        int num_ranks, Mask mask = Mask::kNone) {
+                        int num_ranks, Mask mask = Mask::kNone, std::int64_t num_heads = 2) {
   ShardedProblem problem;
   problem.whole.batch = 1;
-  problem.whole.num_heads = 2;
+  problem.whole.num_heads = num_heads;
   problem.whole.num_kv_heads = 1;
   problem.whole.seqlen_q = queries;
   problem.whole.seqlen_k = keys;
@@ -54,14 +54,14 @@ Gradients gradients_of(const ShardedProblem& problem, const std::string& variant
         const DeviceShard own(shard_problem(problem, rank), {shard(inputs.Q), shard(inputs.K),
                                                              shard(inputs.V), shard(inputs.dO)});
         cuda::ShardedCall forward("ring", problem, communicator);
-        const DeviceMemory memory(forward.workspace_bytes());
+        const test::DeviceMemory memory(forward.workspace_bytes());
         forward.forward(own.forward(), memory.get(), memory.bytes());
         communicator.finish(nullptr);
         cuda::ExecutionOptions execution;
         execution.deterministic = true;
         execution.keeps_dQ = keeps_dQ;
         cuda::ShardedCall backward(variant, problem, communicator, execution);
-        const DeviceMemory workspace(backward.workspace_bytes());
+        const test::DeviceMemory workspace(backward.workspace_bytes());
         backward.backward(own.backward(), workspace.get(), workspace.bytes());
         communicator.finish(nullptr);
         const BackwardTensors all = own.backward();
@@ -113,9 +113,12 @@ std::string keeping_error(const ShardedProblem& problem, const std::string& vari
 }  // namespace
 
 TEST_CASE("dQ that kernels sum over all calls is that of one GPU, rounded once", "[ranks]") {
-  // Lengths that do not divide, one query tile and several, more ranks than keys, a cluster of two blocks.
-  for (const auto& problem : {ranks_of(64, 150, 270, 3), ranks_of(128, 70, 200, 4),
-                              ranks_of(256, 130, 150, 2), ranks_of(64, 20, 2, 3)}) {
+  // Lengths that do not divide, one query tile and several, more ranks than keys, a cluster of two blocks;
+  // in zigzag order, calls that leave out the first half of the queries.
+  for (const auto& problem :
+       {ranks_of(64, 150, 270, 3), ranks_of(128, 70, 200, 4), ranks_of(256, 130, 150, 2),
+        ranks_of(64, 20, 2, 3), ranks_of(64, 512, 512, 2, Mask::kCausalTopLeft, 1),
+        ranks_of(256, 512, 512, 2, Mask::kCausalBottomRight, 1)}) {
     for (const std::string variant : {"bwd-ring", "bwd-gather-kv"}) {
       CAPTURE(variant, problem.whole.head_dim, problem.shards.num_ranks);
       const WholeInputs inputs = drawn_inputs(problem.whole, 4);
@@ -131,10 +134,14 @@ TEST_CASE("dQ that kernels sum over all calls is that of one GPU, rounded once",
   }
 }
 
-TEST_CASE("kernels sum dQ only over calls with the same queries, and only some kernels do",
+TEST_CASE("kernels sum dQ only over calls that begin with a query tile, and only some kernels do",
           "[ranks]") {
+  const std::string expected = ": they begin with a multiple of 128 and end with the last one";
   CHECK(keeping_error(ranks_of(64, 64, 64, 2, Mask::kCausalTopLeft), "bwd-ring") ==
-        "keeps_dQ: true: expected false where calls have different queries");
+        "keeps_dQ: true: expected false for a call of queries 16 … 31 of 32" + expected);
+  ShardedProblem window = ranks_of(64, 512, 512, 2, Mask::kCausalTopLeft);
+  window.whole.window_left = 64;
+  CHECK_THAT(keeping_error(window, "bwd-ring"), contains("of 256" + expected));
   CHECK(keeping_error(ranks_of(64, 64, 64, 2), "bwd-ring") == "");
   CHECK_THAT(keeping_error(ranks_of(64, 64, 64, 2), "ring"),
              contains("keeps_dQ: true: expected false for flash2_"));

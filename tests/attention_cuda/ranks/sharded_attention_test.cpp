@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attention_cuda/ranks/peer_communicator.hpp"
+#include "attention_cuda/ranks/shard_copies.hpp"
 #include "tests/attention/ranks/sharded_cases.hpp"
 #include "tests/attention_cpu/tolerance.hpp"
 #include "tests/attention_cuda/kernels_here.hpp"
