@@ -15,6 +15,7 @@
 #include "attention_cuda/ranks/nccl_communicator.hpp"
 #include "attention_cuda/ranks/peer_communicator.hpp"
 #include "attention_cuda/ranks/processes/process_communicator.hpp"
+#include "attention_cuda/ranks/processes/rendezvous.hpp"
 
 namespace flashlab::cuda {
 namespace {
@@ -134,7 +135,13 @@ void on_each_rank(int num_ranks, const RankOptions& options,
 }
 
 void use_gpu_of(const RankOptions& options) {
-  if (options.process) use_gpu_of(*options.process);
+  if (!options.process) return;
+  try {
+    use_gpu_of(*options.process);
+  } catch (const std::exception& error) {
+    tell_failure(*options.process, error.what(), options.timeout);
+    throw;
+  }
 }
 
 }  // namespace flashlab::cuda

@@ -1,4 +1,5 @@
 // `flashlab attention --gpus`, on emulated GPUs.
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -106,6 +107,26 @@ TEST_CASE("dQ that kernels sum themselves is verified, under a mask only for who
   CHECK(json_of(on_three_gpus(
             flags + " --mask causal --sharding contiguous"))["verification"]["agrees"] == true);
   check_refused(flags + " --mask causal", "keeps_dQ");
+}
+
+TEST_CASE("NCCL moves the keys if asked to, and one that is missing or old is one line") {
+  const auto with_nccl = [](const std::string& library, const std::string& variables = {}) {
+    return Workplace().shell(
+        variables + " FLASHLAB_NCCL_LIBRARY='" + library +
+        "' FLASHLAB_EMULATED_GPUS=2 FLASHLAB_CUDA_LIBRARY='" FLASHLAB_EMULATED_LIBRARY
+        "' flashlab attention --device cuda -H 2 -N 40 -d 8 --gpus 2 -v "
+        "ring,bwd-ring --transfers nccl --verify --json");
+  };
+  const auto check_one_line = [](const Outcome& outcome, const std::string& text) {
+    CHECK(outcome.code == 1);
+    CHECK_THAT(outcome.err, contains(text));
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    CHECK(outcome.out.empty());
+  };
+  CHECK(json_of(with_nccl(FLASHLAB_FAKE_NCCL))["verification"]["agrees"] == true);
+  check_one_line(with_nccl("/nowhere/libnccl.so.2"), "NCCL is not found (/nowhere/libnccl.so.2");
+  check_one_line(with_nccl(FLASHLAB_FAKE_NCCL, "FLASHLAB_FAKE_NCCL_VERSION=21505"),
+                 "NCCL 2.15.5: expected 2.18.0 or later");
 }
 
 TEST_CASE("what several GPUs cannot do is refused with what was expected") {
