@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -39,11 +40,16 @@ class Host {
                                "; FLASHLAB_PORT sets another port");
     }
     while (const std::optional<int> missing = first_missing()) {
-      if (SocketClock::now() >= end_) fail(*missing, missing_text());
+      if (SocketClock::now() >= end_) {
+        if (failures_.empty()) fail(*missing, missing_text());
+        break;
+      }
       wait();
       admit_strangers();
       watch_ranks();
     }
+    // Once all others have come, so that all are told.
+    if (!failures_.empty()) fail(failures_.begin()->first, failures_.begin()->second);
     const bool is_one_computer = std::ranges::all_of(hellos_, [&](const auto& hello) {
       return std::strncmp(hello->computer, hellos_.front()->computer, sizeof hello->computer) == 0;
     });
@@ -56,10 +62,10 @@ class Host {
   static constexpr std::size_t kMostStrangers = 64;
 
   std::optional<int> first_missing() const {
-    const auto found = std::ranges::find_if_not(
-        hellos_, [](const std::optional<Hello>& hello) { return hello.has_value(); });
-    if (found == hellos_.end()) return std::nullopt;
-    return static_cast<int>(found - hellos_.begin());
+    for (int rank = 0; rank < process_.num_ranks; ++rank) {
+      if (!hellos_[static_cast<std::size_t>(rank)] && !failures_.contains(rank)) return rank;
+    }
+    return std::nullopt;
   }
   std::string missing_text() const {
     std::string text =
@@ -102,13 +108,13 @@ class Host {
         ++stranger;
         continue;
       }
-      if (said && said->kind == Frame::Kind::kFailed && said->topic > 0 &&
-          said->topic < process_.num_ranks) {
-        fail(said->topic, said->data);
-      }
+      const bool has_failed = said && said->kind == Frame::Kind::kFailed && said->topic > 0 &&
+                              said->topic < process_.num_ranks;
       const std::optional<Hello> hello = said ? hello_in(said->data) : std::nullopt;
       if (hello && said->kind == Frame::Kind::kHello) {
         admit(*hello, std::move(*stranger));
+      } else if (has_failed) {
+        failures_.emplace(said->topic, said->data);
       } else {
         ++num_refused_;
       }
@@ -172,7 +178,7 @@ class Host {
       std::ptrdiff_t num_told = 0;
       for (Connection& each : connections_)
         num_told += each.is_open() && each.advance() && !each.has_output();
-      if (num_told + 1 >= process_.num_ranks) break;
+      if (num_told + 1 + std::ssize(failures_) >= process_.num_ranks) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     throw RankFailure(rank, reason);
@@ -185,6 +191,7 @@ class Host {
   std::deque<Connection> strangers_;
   int num_refused_ = 0;
   std::vector<std::optional<Hello>> hellos_;  // by rank
+  std::map<int, std::string> failures_;       // of ranks that cannot take part
   std::vector<Connection> connections_;
 };
 

@@ -26,7 +26,7 @@ struct Meeting {
 /// Blocks until all ranks have come. Throws RankFailure.
 Meeting meet(const RankProcess& process, const Hello& own, std::chrono::milliseconds timeout);
 
-/// Instead of meet(), by a rank that cannot take part: those that have come, or will, end with the reason.
+/// Instead of meet(), by a rank that cannot take part: when all others have come, they end with the reason.
 /// Waits a while for rank 0. Rank 0 itself has nobody to tell.
 void tell_failure(const RankProcess& process, const std::string& reason,
                   std::chrono::milliseconds timeout) noexcept;
