@@ -23,7 +23,7 @@ PROGRAMS = ("bwd_onepass", "bwd_onepass_causal", "bwd_onepass_loads_o", "bwd_two
             "bwd_twopass_causal", "bwd_twopass_loads_o", "bwd_twopass_loads_o_causal",
             "flash1_launches", "flash1_launches_causal", "flash2", "flash2_causal", "flash2_window",
             "fused_softmax", "naive", "online", "split_kv", "split_kv_causal", "three_pass")
-TILES = {0: "B=32,Bk=32", 1: "B=64,Bk=64", 2: "B=64,Bk=64"}
+TILES = {0: "B=32,Bk=32", 1: "B=64,Bk=64,Bd=64", 2: "B=64,Bk=64,Bd=64"}
 N, HEAD_DIM, HEADS = 4096, 64, 4
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every program of the course on a GPU, at random sizes: are the results right?
 
-  random_sizes.py table             prints the summary of docs/results/generated_sizes.json
+  random_sizes.py table [FILE]      prints the summary of a file, or of docs/results/generated_sizes.json
   random_sizes.py draw [--level 2 | --arch compute_75] FILE
                                     draws the sizes that the machine can run; needs no GPU
   random_sizes.py measure FILE OUT  runs the sizes of FILE on this machine's GPU, writes OUT
@@ -159,7 +159,8 @@ def table(results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("table", help="print the committed summary")
+    printed = commands.add_parser("table", help="print a summary that is committed")
+    printed.add_argument("file", type=pathlib.Path, nargs="?", default=RESULTS)
     drawn = commands.add_parser("draw", help="draw the sizes")
     which = drawn.add_mutually_exclusive_group()
     which.add_argument("--level", type=int, choices=(0, 2), default=0)
@@ -178,7 +179,7 @@ def main():
             cases = draw_wide() if arguments.level == 2 else draw(SIZES)
         arguments.file.write_text(json.dumps(cases, indent=0) + "\n")
         return
-    file = RESULTS
+    file = arguments.file
     if arguments.command == "measure":
         file = arguments.out
         file.write_text(json.dumps(measure(json.loads(arguments.file.read_text()),
