@@ -2,7 +2,8 @@
 """Prints the tables of docs/attention_cuda_results.md from the committed results.
 
   tables.py NAME      one of: run, fa2, forward, float, backward, long, memory, short, few, rounded, rows,
-                      kernels, marks, tests; of several GPUs (docs/several_gpus.md): ranks, links
+                      kernels, marks, tests; of several GPUs (docs/several_gpus.md): ranks, links, and of the
+                      run "causes" also causes, flags
 
 If a source measured the same, its time is shown beside ours (source_timings.json).
 """
@@ -307,11 +308,44 @@ def ranks():
                  *(f"{variant}, {transport}" for variant, transport in columns)], lines)
 
 
-TABLES = {"ranks": ranks, "links": links, "rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "forward": forward, "ordered": ordered, "training": training, "counters": counters, "float": floats, "backward": backward, "long": long,
+def causes():
+    """What the slowest rank takes: a fourth of the whole problem, as all GPUs compute it at the same time, and
+    its part, with messages and without."""
+    found = results("ranks")
+    lines = []
+    for row in found["causes"]:
+        whole, sent, silent = (max(row[part + "_ms"]) for part in
+                               ("whole_problem", "with_messages", "without_messages"))
+        lines.append([f"{row['pass']} {row['mask']}", f"{row['length'] // 1024}k", row["variant"],
+                      f"{whole / row['gpus']:.1f}", f"{silent:.1f}", f"{sent:.1f}",
+                      f"{whole / row['gpus'] / sent:.2f}",
+                      " ".join(str(mhz or "-") for mhz in row["whole_problem_mhz"])])
+    print_table(["pass", "tokens", "variant", "whole / R ms", "silent ms", "with messages ms", "share",
+                 "MHz of each GPU"], lines)
+
+
+def flags():
+    """Calls with a flag beside those without one."""
+    found = results("ranks")["flags"]
+    calls = {}
+    for row in found:
+        key = (row["variant"], row["mask"], row["length"])
+        calls.setdefault(key, {}).setdefault(row["flag"], []).extend(row["ms"])
+    lines = []
+    for (variant, mask, length), by_flag in calls.items():
+        usual = statistics.median(by_flag[""])
+        for flag in [flag for flag in by_flag if flag]:
+            ms_with = statistics.median(by_flag[flag])
+            lines.append([f"{variant} {mask}", f"{length // 1024}k", flag, f"{usual:.2f}",
+                          f"{ms_with:.2f}", f"{ms_with / usual:.3f}"])
+    print_table(["call", "tokens", "flag", "usual ms", "with it ms", "ratio"], lines)
+
+
+TABLES = {"ranks": ranks, "links": links, "causes": causes, "flags": flags, "rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "forward": forward, "ordered": ordered, "training": training, "counters": counters, "float": floats, "backward": backward, "long": long,
           "memory": memory, "short": short, "few": few, "rounded": rounded, "marks": marks, "tests": tests}
 
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3) or sys.argv[1] not in TABLES:
-        sys.exit(f"tables.py: expected one of {', '.join(TABLES)}, and perhaps of which run (h100, four)")
+        sys.exit(f"tables.py: expected one of {', '.join(TABLES)}, and perhaps of which run (h100, four, causes)")
     which_run = sys.argv[2:]
     TABLES[sys.argv[1]]()
