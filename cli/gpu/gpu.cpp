@@ -119,9 +119,10 @@ void add_run_flags(CLI::App& command, GpuProgramFlags& options) {
       .capture_default_str();
   add_flag(command, "--no-counters", options.no_counters,
            "do not read the hardware's counters, which repeats the call");
-  add_option(command, "--arch", request.architecture,
-             "compute_75, …: compile to PTX for this compute capability, which the GPU's driver "
-             "translates, instead of machine code for the GPU")
+  add_option(
+      command, "--arch", request.architecture,
+      "such as compute_75: compile to PTX for this compute capability, which the GPU's driver "
+      "translates, instead of machine code for the GPU")
       .type_name("ARCH");
   add_option(command, "--time-limit", request.time_limit,
              "seconds after which the process that uses the GPU is ended")
