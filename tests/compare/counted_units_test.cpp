@@ -11,9 +11,14 @@ using namespace flashlab::compare;
 
 namespace {
 
+/// A committed sweep as it is in its file: predicted before it was measured.
+Comparison as_measured(const std::string& name) {
+  return parse_comparison(committed_result(name).value());
+}
+
 /// The rows of a committed sweep, predicted by this version.
 std::vector<Row> predicted_again(const std::string& name) {
-  Comparison comparison = parse_comparison(committed_result(name).value());
+  Comparison comparison = as_measured(name);
   const GpuSpec gpu = find_gpu(comparison.gpu_key).value();
   const MachineModel data_sheet = machine_model(gpu),
                      machine = machine_model(gpu, comparison.calibration);
@@ -25,14 +30,15 @@ std::vector<Row> predicted_again(const std::string& name) {
 /// A kernel whose counts are further off than the limits, and how far.
 struct Exception {
   std::string_view kernel;
-  double shared, issue;
+  double shared, issue, exps;
 };
 constexpr double kShared = 0.05, kIssue = 0.2, kExps = 0.1;
 constexpr Exception kExceptions[] = {
-    {"bwd_onepass_wgmma_sm90", 0.07, kIssue},  // bulk additions read shared memory: not counted
-    {"bwd_onepass_fp32", 0.08, kIssue},        // conflicts of banks
-    {"bwd_onepass_pair_sm90", kShared, 0.4},   // loops that wait for the other block
-    {"bwd_naive", kShared, 0.4}};              // masks in its loops
+    {"bwd_onepass_wgmma_sm90", 0.07, kIssue, kExps},  // bulk additions read shared memory
+    {"bwd_onepass_fp32", 0.08, kIssue, kExps},        // conflicts of banks
+    {"bwd_onepass_pair_sm90", kShared, 0.4, kExps},   // loops that wait for the other block
+    {"split_kv_mma_sm80", kShared, 0.25, 0.15},       // what a block does after its few tiles
+    {"bwd_naive", kShared, 0.42, kExps}};             // masks in its loops
 
 }  // namespace
 
@@ -51,13 +57,45 @@ TEST_CASE("what units do is counted as the GPUs' counters find it", "[compare]")
       };
       check(kernel.units.shared, is_exception ? exception->shared : kShared);
       check(kernel.units.issue, is_exception ? exception->issue : kIssue);
-      check(kernel.units.exps, kExps);
+      check(kernel.units.exps, is_exception ? exception->exps : kExps);
     }
     CHECK(num_counted > 50);
   }
 }
 
-TEST_CASE("four of five times of the sweeps are within 15 percent, predicted by this version",
+TEST_CASE("a sweep's predictions have the hashes that were written before the measurement",
+          "[compare]") {
+  for (const std::string name : {"h100_fresh", "h200_fresh"}) {
+    for (const Row& row : as_measured(name).rows) {
+      INFO(name << ": " << key_of(row) << ", " << row.kernel);
+      CHECK(prediction_sha256(row) == row.prediction_sha256);
+    }
+  }
+}
+
+// If this fails, the model has changed after the sweep: its figures in chapter 11 are no longer a test
+// of the present model. Measure a new sweep, or say so there.
+TEST_CASE("the model that predicted the H200's sweep is the model of this version", "[compare]") {
+  const std::vector<Row> hashed = as_measured("h200_fresh").rows,
+                         again = predicted_again("h200_fresh");
+  REQUIRE(hashed.size() == 226);
+  for (std::size_t k = 0; k < hashed.size(); ++k) {
+    INFO(key_of(hashed[k]) << ", " << hashed[k].kernel);
+    CHECK(again[k].prediction_sha256 == hashed[k].prediction_sha256);
+  }
+}
+
+TEST_CASE("of times predicted before they were measured, 4 of 5 are within 15 percent",
+          "[compare]") {
+  const std::vector<Row> rows = as_measured("h200_fresh").rows;
+  CHECK(close_times(rows, kCloseTime).num_all == 226);
+  CHECK(close_times(rows, kCloseTime).share() >= 0.8);
+  CHECK(close_times(rows, kNearTime).share() >= 0.95);
+  CHECK(close_sm_bytes(rows).share() == 1);
+}
+
+// The H100 was measured before the model had its present form.
+TEST_CASE("four of five times of both sweeps are within 15 percent, predicted by this version",
           "[compare]") {
   for (const std::string name : {"h100_fresh", "h200_fresh"}) {
     const std::vector<Row> rows = predicted_again(name);

@@ -1,6 +1,7 @@
 // Who predicts as the texts of exercises 26 and 27 teach is right by what an H200 measured.
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
@@ -23,11 +24,13 @@ Exercise built_in(const std::string& id) {
   return std::move(*result.exercise);
 }
 
-/// The rates that the text of exercise 27 quotes.
-nlohmann::json rates() {
+nlohmann::json measured() {
   std::ifstream file(FLASHLAB_SOURCE_DIR "/docs/results/compare_h200.json");
-  return nlohmann::json::parse(file).at("calibration");
+  return nlohmann::json::parse(file);
 }
+
+/// The rates that the text of exercise 27 quotes.
+nlohmann::json rates() { return measured().at("calibration"); }
 
 std::string line(const std::string& id, double value) {
   return id + ": " + std::to_string(value) + "\n";
@@ -61,6 +64,20 @@ std::string times(bool wait) {
          line("busy_256", busy_of_two({1280, 768, 128}));
 }
 
+/// The unit among the choices that the counters found busiest in the call, as a choice's letter.
+std::string busiest(const Question& question, const nlohmann::json& call) {
+  static const std::map<std::string, std::string> kCounters = {
+      {"the tensor cores", "tensor_percent"},
+      {"shared memory", "shared_percent"},
+      {"the special function units", "exp_percent"},
+      {"issue slots", "issue_percent"}};
+  std::vector<double> percents;
+  for (const std::string& unit : question.choices)
+    percents.push_back(call.at(kCounters.at(unit)).get<double>());
+  const auto most = std::ranges::max_element(percents);
+  return std::string(1, static_cast<char>('a' + (most - percents.begin())));
+}
+
 constexpr const char* kBytes =
     "flash2_read: b*n*d + 2*b*n*d*n/B\nflash2_written: b*n*d + 4*n\nmegabytes: 34.1\n"
     "flash2_counted: 1\ndram: 4*b*n*d + 4*n\nheads_between: 1\nheads_in_turn: 1\n"
@@ -80,6 +97,32 @@ TEST_CASE("times from five rates are close enough to what the H200 took", "[pred
   const Verdict verdict = grade_answers(built_in("27_predict_time"), {"time.txt", times(true)});
   for (const Finding& finding : verdict.findings) UNSCOPED_INFO(finding.what);
   CHECK(verdict.outcome == Outcome::kFull);
+}
+
+TEST_CASE("the unit that binds by exercise 27 is the one that the H200's counters found busiest",
+          "[predictions]") {
+  struct Asked {
+    std::string question, variant, dtype;
+    int head_dim, num_heads;
+  };
+  const Exercise exercise = built_in("27_predict_time");
+  const nlohmann::json rows = measured().at("rows");
+  for (const Asked& asked : {Asked{"binds_backward", "bwd-onepass", "bf16", 64, 32},
+                             Asked{"binds_256", "flash2", "bf16", 256, 8},
+                             Asked{"binds_fp32", "flash2", "float", 64, 32}}) {
+    INFO(asked.question);
+    const auto question =
+        std::ranges::find(exercise.questions.questions, asked.question, &Question::id);
+    REQUIRE(question != exercise.questions.questions.end());
+    const auto row = std::ranges::find_if(rows, [&](const nlohmann::json& r) {
+      return r.at("variant") == asked.variant && r.at("dtype") == asked.dtype &&
+             r.at("products") == "native" && r.at("mask") == "none" && r.at("batch") == 4 &&
+             r.at("num_heads") == asked.num_heads && r.at("seqlen_q") == 4096 &&
+             r.at("head_dim") == asked.head_dim;
+    });
+    REQUIRE(row != rows.end());
+    CHECK(question->answer == busiest(*question, row->at("measured")));
+  }
 }
 
 TEST_CASE("the slowest unit alone does not tell how long flash2 took", "[predictions]") {
