@@ -82,7 +82,8 @@ FLASHLAB_API flashlab_status flashlab_sharded_call_create(flashlab_communicator*
                                                           flashlab_sharded_call** call);
 /// Null is ignored.
 FLASHLAB_API void flashlab_sharded_call_destroy(flashlab_sharded_call* call);
-/// Returns the device memory that the rank needs besides its tensors.
+/// Returns the device memory that the rank needs besides its tensors. If tokens of Q, O, dO or dQ are not a multiple
+/// of 16 bytes apart, flashlab_sharded_backward may need more: its error says how much.
 FLASHLAB_API uint64_t flashlab_sharded_workspace_bytes(const flashlab_sharded_call* call);
 
 /// Enqueue the rank's part of a pass on the stream. Collective.

@@ -251,6 +251,18 @@ std::int64_t transferred_elements(const ShardedProblem& problem, const RankTrans
          whole.head_dim;
 }
 
+bool calls_reach_last_query(const RankProgram& program, std::int64_t query_rows,
+                            std::int64_t multiple) {
+  bool has_calls = false;
+  for (const RankOperation& operation : program) {
+    if (operation.kind != Kind::kAttend) continue;
+    has_calls = true;
+    const KeyRange& queries = operation.call.queries;
+    if (queries.first % multiple != 0 || queries.end != query_rows) return false;
+  }
+  return has_calls;
+}
+
 int num_buffers(const RankProgram& program, RankBuffer::Kind kind) {
   int result = 0;
   const auto include = [&](const RankBuffer& buffer) {

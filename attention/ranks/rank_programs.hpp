@@ -44,10 +44,11 @@ struct RankOperation {
   enum class Kind : std::uint8_t {
     kStart,  // the transfers of an exchange. Their buffers are not touched until kWait, except that a
              // sent one may be read
-    kWait,     // for the exchange
-    kAttend,   // the call, with K and V in `buffer`
-    kClear,    // the sums in `buffer`: 0
-    kAdd,      // the dK and dV of the last call, to the sums in `buffer`; its dQ, to the sum of dQ
+    kWait,    // for the exchange
+    kAttend,  // the call, with K and V in `buffer`
+    kClear,   // the sums in `buffer`: 0
+    kAdd,  // the dK and dV of the last call, to the sums in `buffer`; its dQ, to the sum of dQ, unless
+           // kernels sum dQ over all calls
     kAddSums,  // the sums in `added`, to those in `buffer`
     kStore     // dK and dV = the sums in `buffer`, dQ = its sum
   };
@@ -80,6 +81,11 @@ const VariantInfo& find_any_variant(std::string_view name);
 
 /// Returns the elements of K and V, or of dK and dV, that a transfer moves.
 std::int64_t transferred_elements(const ShardedProblem& problem, const RankTransfer& transfer);
+
+/// Returns whether there are calls, and each has the rank's queries from a multiple of this number on, to the
+/// last one.
+bool calls_reach_last_query(const RankProgram& program, std::int64_t query_rows,
+                            std::int64_t multiple);
 
 /// Returns how many buffers of a kind a program uses.
 int num_buffers(const RankProgram& program, RankBuffer::Kind kind);

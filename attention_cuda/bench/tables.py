@@ -310,8 +310,13 @@ def ranks():
 
 def causes():
     """What the slowest rank takes: a fourth of the whole problem, as all GPUs compute it at the same time, and
-    its part, with messages and without."""
+    its part, with messages and without. Clocks of the first are those of each GPU, of the others means."""
     found = results("ranks")
+
+    def mean_mhz(row, part):
+        sampled = [mhz for mhz in row[part + "_mhz"] if mhz]
+        return f"{statistics.fmean(sampled):.0f}" if sampled else "-"
+
     lines = []
     for row in found["causes"]:
         whole, sent, silent = (max(row[part + "_ms"]) for part in
@@ -319,9 +324,10 @@ def causes():
         lines.append([f"{row['pass']} {row['mask']}", f"{row['length'] // 1024}k", row["variant"],
                       f"{whole / row['gpus']:.1f}", f"{silent:.1f}", f"{sent:.1f}",
                       f"{whole / row['gpus'] / sent:.2f}",
-                      " ".join(str(mhz or "-") for mhz in row["whole_problem_mhz"])])
+                      " ".join(str(mhz or "-") for mhz in row["whole_problem_mhz"]),
+                      mean_mhz(row, "without_messages"), mean_mhz(row, "with_messages")])
     print_table(["pass", "tokens", "variant", "whole / R ms", "silent ms", "with messages ms", "share",
-                 "MHz of each GPU"], lines)
+                 "MHz, whole", "silent", "with messages"], lines)
 
 
 def flags():

@@ -63,7 +63,8 @@ constexpr std::int64_t bwd_wgmma_counters(std::int64_t heads, std::int64_t seqle
   return 1 + (has_turns ? tiles * turns_of_tile : 0);
 }
 
-/// The launches of a kernel whose dQ is the rounded sum of tiles [block_q, head_dim] in fp32.
+/// The launches of a kernel whose dQ is the rounded sum of tiles [block_q, head_dim] in fp32. Calls that sum dQ
+/// together set it to zero and compute delta in the first one, and round it in the last one.
 /// num_warpgroups: of a block that rounds one, in the launch `dQ_launch`.
 inline Launches bwd_wgmma_launches(const TilesRequest& request, const LaunchTiles& gradients,
                                    int head_dim, int num_warpgroups,
@@ -78,8 +79,14 @@ inline Launches bwd_wgmma_launches(const TilesRequest& request, const LaunchTile
   constexpr std::int64_t kAlignment = 256;  // of arrays in the workspace
   const std::int64_t counters = bwd_wgmma_counters(request.heads(), request.problem.seqlen_q,
                                                    request.execution.deterministic, turns_of_tile);
-  const std::int64_t zeros = num_tiles(4 * counters, kAlignment) * kAlignment + sums;
-  return {zero_dQ_sums(num_q_tiles, zeros), delta_launch(request), gradients, round};
+  const bool is_first = !request.execution.continues_dQ;
+  const std::int64_t zeros =
+      num_tiles(4 * counters, kAlignment) * kAlignment + (is_first ? sums : 0);
+  Launches launches = {zero_dQ_sums(num_q_tiles, zeros)};
+  if (is_first) launches.push_back(delta_launch(request));
+  launches.push_back(gradients);
+  if (!request.execution.keeps_dQ) launches.push_back(round);
+  return launches;
 }
 
 /// A launch in which each multiprocessor has one block, which takes one tile after the other.

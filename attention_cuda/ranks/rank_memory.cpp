@@ -13,16 +13,12 @@ bool has_states(const RankProgram& program) {
   });
 }
 
-bool has_calls(const RankProgram& program) {
-  return std::ranges::count(program, RankOperation::Kind::kAttend, &RankOperation::kind) > 0;
-}
-
 }  // namespace
 
 RankMemory::RankMemory(const ShardedProblem& problem, int rank, Pass pass,
                        const RankProgram& program, std::size_t kernel_bytes, std::byte* memory,
                        bool keeps_dQ)
-    : problem_(problem), rank_(rank), has_dQ_sum_(!keeps_dQ || !has_calls(program)) {
+    : problem_(problem), rank_(rank), has_dQ_sum_(!keeps_dQ) {
   const AttentionProblem& whole = problem.whole;
   Workspace workspace(memory);
   const std::int64_t query_rows = whole.batch * whole.num_heads * problem.query_rows(rank),

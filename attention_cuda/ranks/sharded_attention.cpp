@@ -10,6 +10,7 @@
 #include "attention_cuda/detail/gradient_sums.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/ranks/agreement.hpp"
+#include "attention_cuda/ranks/kept_dQ.hpp"
 #include "attention_cuda/ranks/rank_memory.hpp"
 #include "attention_cuda/registry.hpp"
 
@@ -28,14 +29,6 @@ ForwardState any_state() {
   static float number = 0;
   const TensorView tensor = view(&number, {1});
   return {tensor, tensor, tensor};
-}
-
-/// Where kernels sum dQ over all calls, these have the same tensors, and leave out the first queries
-/// of the shard (ExecutionOptions::first_query).
-ShardCall from_first_query(ShardCall call) {
-  call.query_offset -= call.queries.first;
-  call.queries.first = 0;
-  return call;
 }
 
 /// Returns the workspace of the largest call. Throws ProblemError if no kernel can run one.
@@ -285,7 +278,7 @@ ShardedCall::ShardedCall(std::string_view variant, const MakeProblem& make_probl
   execution_.workspace = nullptr;
   execution_.workspace_bytes = 0;
   execution_.state_in = execution_.state_out = {};
-  execution_.continues_dQ = false;
+  execution_.keeps_dQ = execution_.continues_dQ = false;
   execution_.first_query = 0;
   agree(communicator, [&] {
     const RankVariant& row = find_rank_variant(variant);
@@ -300,7 +293,10 @@ ShardedCall::ShardedCall(std::string_view variant, const MakeProblem& make_probl
     local_variant_ = variant_of_kernel(execution_, pass_);
     const int rank = communicator.rank();
     program_ = row.program(problem_, rank);
-    check_keeps_dQ();
+    if (pass_ == Pass::kBackward) {
+      keeping_ = kernel_that_keeps_dQ(local_variant_, problem_, rank, program_, execution_);
+    }
+    execution_.keeps_dQ = keeping_ != nullptr;
     workspace_bytes_ =
         RankMemory(problem_, rank, pass_, program_,
                    kernel_workspace_bytes(local_variant_, problem_, program_, execution_), nullptr,
@@ -320,24 +316,6 @@ void ShardedCall::check_execution() const {
   }
 }
 
-/// The kernels sum whole query tiles, and all to the last one.
-void ShardedCall::check_keeps_dQ() const {
-  if (!execution_.keeps_dQ) return;
-  const std::int64_t rows = problem_.query_rows(communicator_.rank());
-  for (const RankOperation& operation : program_) {
-    const KeyRange& queries = operation.call.queries;
-    if (operation.kind != RankOperation::Kind::kAttend ||
-        (queries.first % kQueriesOfSums == 0 && queries.end == rows)) {
-      continue;
-    }
-    throw ProblemError("keeps_dQ", "true",
-                       "false for a call of queries " + std::to_string(queries.first) + " … " +
-                           std::to_string(queries.end - 1) + " of " + std::to_string(rows) +
-                           ": they begin with a multiple of " + std::to_string(kQueriesOfSums) +
-                           " and end with the last one");
-  }
-}
-
 template <class Tensors>
 void ShardedCall::run(Pass pass, const Tensors& shard, void* workspace,
                       std::size_t workspace_bytes) {
@@ -350,15 +328,19 @@ void ShardedCall::run(Pass pass, const Tensors& shard, void* workspace,
       check_shard(tensor, problem_, rank);
     }
     check_alone(shard);
-    if (workspace_bytes < workspace_bytes_ || (workspace == nullptr && workspace_bytes_ > 0)) {
-      throw ProblemError("workspace_bytes", std::to_string(workspace_bytes),
-                         std::to_string(workspace_bytes_));
-    }
-    const std::size_t kernel_bytes =
-        kernel_workspace_bytes(local_variant_, problem_, program_, execution_);
-    const RankMemory memory(problem_, rank, pass_, program_, kernel_bytes,
-                            static_cast<std::byte*>(workspace), execution_.keeps_dQ);
     ExecutionOptions execution = execution_;
+    const auto refusal = keeping_ == nullptr ? std::nullopt : keeping_->refusal(shard);
+    if (refusal) execution.keeps_dQ = false;  // another kernel can
+    const std::size_t kernel_bytes =
+        kernel_workspace_bytes(local_variant_, problem_, program_, execution);
+    const RankMemory memory(problem_, rank, pass_, program_, kernel_bytes,
+                            static_cast<std::byte*>(workspace), execution.keeps_dQ);
+    if (workspace_bytes < memory.bytes() || (workspace == nullptr && memory.bytes() > 0)) {
+      throw ProblemError(
+          "workspace_bytes", std::to_string(workspace_bytes),
+          std::to_string(memory.bytes()) +
+              (refusal ? ", because of " + refusal->field + ": " + refusal->value : ""));
+    }
     execution.workspace = memory.kernel_workspace();
     execution.workspace_bytes = kernel_bytes;
     ProgramRun(problem_, communicator_, execution, local_variant_, memory).run(program_, shard);

@@ -9,8 +9,9 @@
 //          they are sent
 // Masks    all but packed sequences; key lengths in host memory, not with causal-bottom-right
 // Bits     those of one GPU that takes the same keys in the same order: a rank's program has the order.
-//          In the backward pass parts of dQ, dK and dV are rounded to the tensors' type and summed in
-//          fp32; bwd-onepass itself adds in order of arrival unless `deterministic` is set
+//          In the backward pass parts of dK and dV are rounded to the tensors' type and summed in fp32.
+//          So are those of dQ, unless the kernel keeps its own sum over all calls (kept_dQ.hpp).
+//          bwd-onepass itself adds in order of arrival unless `deterministic` is set
 // Errors   ProblemError: as one GPU; or that the ranks disagree, on each of them, before any kernel
 //          starts. RankFailure: a rank ended or did not answer. CudaError
 #pragma once
@@ -28,13 +29,13 @@
 
 namespace flashlab::cuda {
 
+struct KernelRow;
+
 class ShardedCall {
  public:
   /// Collective: each rank constructs it with the same arguments, apart from the stream. The kernel of
   /// `execution` is the one for each call of a rank: by default flash2's or bwd-onepass's best one. Its
-  /// workspace and states are ignored. keeps_dQ: kernels sum dQ over all calls, and it is rounded once;
-  /// ProblemError unless each call of a rank has all its queries, or those from a multiple of
-  /// kQueriesOfSums on: as without a mask, or if chunks of zigzag shards are such multiples.
+  /// workspace, its states and what it says of dQ in several calls are ignored.
   ShardedCall(std::string_view variant, const ShardedProblem& problem, Communicator& communicator,
               const ExecutionOptions& execution = {});
   /// The same. If `make_problem` throws ProblemError on one rank, all ranks throw.
@@ -42,7 +43,8 @@ class ShardedCall {
   ShardedCall(std::string_view variant, const MakeProblem& make_problem, Communicator& communicator,
               const ExecutionOptions& execution = {});
 
-  /// Device memory that this rank needs besides the tensors.
+  /// Device memory that this rank needs besides the tensors. For tensors that the fastest kernel cannot
+  /// address, backward() may need more, and then says how much.
   std::size_t workspace_bytes() const { return workspace_bytes_; }
   /// This rank's operations.
   const RankProgram& program() const { return program_; }
@@ -58,13 +60,13 @@ class ShardedCall {
   template <class Tensors>
   void run(Pass pass, const Tensors& shard, void* workspace, std::size_t workspace_bytes);
   void check_execution() const;
-  void check_keeps_dQ() const;
 
   ShardedProblem problem_;
   Communicator& communicator_;
   ExecutionOptions execution_;
   Pass pass_ = Pass::kForward;
-  std::string local_variant_;  // of each call of a rank
+  std::string local_variant_;           // of each call of a rank
+  const KernelRow* keeping_ = nullptr;  // sums dQ over all calls
   RankProgram program_;
   std::size_t workspace_bytes_ = 0;
 };

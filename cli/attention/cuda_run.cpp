@@ -49,7 +49,6 @@ cuda::ExecutionOptions execution_of(const AttentionRequest& request, std::string
   execution.num_splits = request.gpu.num_splits;
   execution.round_statistics = request.gpu.round_statistics;
   execution.deterministic = request.gpu.deterministic;
-  execution.keeps_dQ = request.gpu.keeps_dQ && find_any_variant(variant).pass == Pass::kBackward;
   return execution;
 }
 

@@ -127,8 +127,7 @@ std::optional<int> chosen_ranks(const AttentionFlags& flags, RankOptions& ranks)
       {"--sharding", !flags.sharding.empty()},
       {"--transfers", !flags.transfers.empty()},
       {"--rank-timeout", flags.rank_timeout.has_value()},
-      {"--stop-kernels", flags.stop_kernels},
-      {"--keep-dq", flags.keep_dq}};
+      {"--stop-kernels", flags.stop_kernels}};
   for (const auto& [flag, is_given] : of_several) {
     if (is_given && !num_ranks) {
       throw request_failure(std::string(flag) + " has no effect on one GPU", "--gpus N");
@@ -310,11 +309,6 @@ void AttentionFlags::add_gpu_flags_to(CLI::App& command) {
       "if a GPU's rank fails, the others' kernels leave out what has not begun (bf16 and fp16, "
       "Hopper)")
       .group(kGpuGroup);
-  add_flag(
-      command, "--keep-dq", keep_dq,
-      "over several GPUs, kernels sum dQ over all calls, and it is rounded once (bf16 and fp16, "
-      "Hopper)")
-      .group(kGpuGroup);
   add_flag(command, "--round-statistics", round_statistics,
            "round lse and delta to 16 bits in a backward pass in bf16 or fp16")
       .group(kGpuGroup);
@@ -329,7 +323,6 @@ AttentionRequest::AttentionRequest(const AttentionFlags& flags) {
   if (!flags.products.empty()) gpu.products = flags.products;
   gpu.kernel = flags.kernel;
   gpu.num_splits = flags.num_splits.value_or(0);
-  gpu.keeps_dQ = flags.keep_dq;
   gpu.round_statistics = flags.round_statistics;
   gpu.deterministic = flags.deterministic;
   const std::string variant = flags.variant.value_or(std::string(cuda::kAutoVariant));

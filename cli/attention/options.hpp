@@ -31,7 +31,7 @@ struct AttentionFlags {
   std::string sharding, transfers;
   std::optional<double> rank_timeout;  // seconds
   bool stop_kernels = false;
-  bool round_statistics = false, deterministic = false, keep_dq = false;
+  bool round_statistics = false, deterministic = false;
   std::optional<int> repeat;
   TerminalOptions terminal;
 
@@ -49,7 +49,7 @@ struct GpuFlags {
   std::string products = "native";
   std::string kernel;  // a stem; empty: the best
   int num_splits = 0;
-  bool round_statistics = false, deterministic = false, keeps_dQ = false;
+  bool round_statistics = false, deterministic = false;
   std::optional<Shards> shards;  // of a variant over several GPUs
   RankOptions ranks;
 

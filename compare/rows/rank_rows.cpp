@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attention/ranks/rank_programs.hpp"
+#include "attention_cuda/kernel_listing.hpp"
 #include "compare/rows/rows.hpp"
 #include "link_files.hpp"
 
@@ -30,7 +31,22 @@ class OperationTimes {
     if (!machine.dram_copy) throw ProblemError("gpu", machine.gpu.key, "one with a rate of DRAM");
   }
 
-  double one_gpu_ms() const { return row_ms(problem_.whole); }
+  double one_gpu_ms() const { return row_ms(problem_.whole, {}); }
+
+  /// Where the kernel can sum dQ over all calls of a rank, it does (attention_cuda/ranks/kept_dQ.hpp).
+  void keep_dQ(const RankProgram& program, int rank) {
+    if (!kernel_keeps_dQ() ||
+        !calls_reach_last_query(program, problem_.query_rows(rank), cuda::kQueriesOfSums)) {
+      return;
+    }
+    const RankOperation* last = nullptr;
+    for (const RankOperation& operation : program) {
+      const bool is_call = operation.kind == RankOperation::Kind::kAttend;
+      kept_[&operation] = {is_call && last != nullptr, is_call};
+      if (is_call) last = &operation;
+    }
+    kept_[last].keeps = false;
+  }
 
   double ms(const RankOperation& operation) {
     using Kind = RankOperation::Kind;
@@ -38,22 +54,26 @@ class OperationTimes {
     const double part = static_cast<double>(size_in_bytes(whole.dtype)), sum = 4;
     const KeyRange all_keys = {0, problem_.key_rows(operation.key_rank)};
     const double keys = 2 * elements_of(all_keys, whole.num_kv_heads, whole);
+    const bool has_dQ_sum = !kept_.contains(&operation);
     switch (operation.kind) {
       case Kind::kAttend:
         return call_ms(operation);
       case Kind::kClear:
         return launches_ms(2) + dram_ms(keys * sum);
-      case Kind::kAdd:  // dQ, dK, dV
-        return launches_ms(3) +
-               dram_ms((elements_of(operation.call.queries, whole.num_heads, whole) +
-                        2 * elements_of(operation.call.keys, whole.num_kv_heads, whole)) *
+      case Kind::kAdd: {  // dK, dV, and dQ
+        const double queries =
+            has_dQ_sum ? elements_of(operation.call.queries, whole.num_heads, whole) : 0;
+        return launches_ms(2 + has_dQ_sum) +
+               dram_ms((queries + 2 * elements_of(operation.call.keys, whole.num_kv_heads, whole)) *
                        (part + 2 * sum));
+      }
       case Kind::kAddSums:
         return launches_ms(2) + dram_ms(keys * 3 * sum);
       case Kind::kStore: {  // and the sum of dQ, which is set to 0 before the first operation
-        const double queries =
-            elements_of({0, problem_.query_rows(operation.key_rank)}, whole.num_heads, whole);
-        return launches_ms(3 + 1) + dram_ms((queries + keys) * (sum + part) + queries * sum);
+        const KeyRange all_queries = {0, problem_.query_rows(operation.key_rank)};
+        const double queries = has_dQ_sum ? elements_of(all_queries, whole.num_heads, whole) : 0;
+        return launches_ms(2 + 2 * has_dQ_sum) +
+               dram_ms((queries + keys) * (sum + part) + queries * sum);
       }
       default:
         return 0;
@@ -65,11 +85,24 @@ class OperationTimes {
   double launches_ms(int count) const { return 1e3 * count * machine_.launch_s.value_or(0); }
   double dram_ms(double bytes) const { return 1e3 * bytes / machine_.dram_copy->per_s; }
 
-  double row_ms(const AttentionProblem& problem) const {
+  /// Of a call whose kernel sums dQ over several: ExecutionOptions::continues_dQ, keeps_dQ.
+  struct SummedCall {
+    bool continues = false, keeps = false;
+    auto operator<=>(const SummedCall&) const = default;
+  };
+
+  Row row_of(const AttentionProblem& problem, const SummedCall& summed) const {
+    return predict_row({variant_, problem, cuda::Products::kNative, std::nullopt, "",
+                        summed.continues, summed.keeps},
+                       machine_, data_sheet_);
+  }
+  double row_ms(const AttentionProblem& problem, const SummedCall& summed) const {
     if (problem.seqlen_k == 0 || problem.seqlen_q == 0) return 0;
-    return predicted_ms(predict_row({variant_, problem, cuda::Products::kNative, std::nullopt, ""},
-                                    machine_, data_sheet_)
-                            .predicted);
+    return predicted_ms(row_of(problem, summed).predicted);
+  }
+  bool kernel_keeps_dQ() const {
+    const std::string kernel = row_of(problem_.whole, {}).kernel;
+    return std::ranges::find(cuda::kernel_listings(), kernel, &cuda::KernelListing::stem)->keeps_dQ;
   }
 
   /// A state is read and written in fp32: m, l, and O.
@@ -80,9 +113,11 @@ class OperationTimes {
                          "zigzag: predictions know no moved causal mask");
     }
     problem.query_offset = 0;
-    const auto key = std::make_tuple(problem.seqlen_q, problem.seqlen_k, problem.mask);
+    const auto kept = kept_.find(&operation);
+    const SummedCall summed = kept == kept_.end() ? SummedCall{} : kept->second;
+    const auto key = std::make_tuple(problem.seqlen_q, problem.seqlen_k, problem.mask, summed);
     const auto [known, is_new] = known_.try_emplace(key, 0);
-    if (is_new) known->second = row_ms(problem);
+    if (is_new) known->second = row_ms(problem, summed);
     const int num_states = operation.has_state_in + operation.has_state_out;
     const double row_floats =
         static_cast<double>(problem.head_dim + 2) / static_cast<double>(problem.head_dim);
@@ -94,7 +129,8 @@ class OperationTimes {
   const std::string variant_;
   const ShardedProblem& problem_;
   const MachineModel &machine_, &data_sheet_;
-  std::map<std::tuple<std::int64_t, std::int64_t, Mask>, double> known_;
+  std::map<const RankOperation*, SummedCall> kept_;  // all operations of ranks that keep dQ
+  std::map<std::tuple<std::int64_t, std::int64_t, Mask, SummedCall>, double> known_;
 };
 
 }  // namespace
@@ -177,6 +213,9 @@ RankRow predict_ranks(std::string_view variant, const ShardedProblem& problem,
   std::vector<RankProgram> programs;
   for (int rank = 0; rank < problem.shards.num_ranks; ++rank) {
     programs.push_back(row.program(problem, rank));
+  }
+  for (int rank = 0; row.pass == Pass::kBackward && rank < problem.shards.num_ranks; ++rank) {
+    operations.keep_dQ(programs[static_cast<std::size_t>(rank)], rank);
   }
   RankRow result;
   result.one_gpu_ms = operations.one_gpu_ms();

@@ -226,6 +226,8 @@ Row predict_row(const Call& call, const MachineModel& machine, const MachineMode
   cuda::ExecutionOptions execution;
   execution.products = call.products;
   execution.kernel = call.kernel;
+  execution.continues_dQ = call.continues_dQ;
+  execution.keeps_dQ = call.keeps_dQ;
   const cuda::KernelTiles kernel = cuda::kernel_tiles(
       call.variant, call.problem, execution,
       {compute_capability(gpu), static_cast<int>(gpu.num_sms), gpu.shared_memory_per_block_bytes});

@@ -24,8 +24,9 @@ struct Call {
   std::string variant;
   AttentionProblem problem;
   cuda::Products products = cuda::Products::kNative;
-  std::optional<Tile> tile;  // instead of the kernel's
-  std::string kernel;        // empty: the one that runs by itself
+  std::optional<Tile> tile;                     // instead of the kernel's
+  std::string kernel;                           // empty: the one that runs by itself
+  bool continues_dQ = false, keeps_dQ = false;  // cuda::ExecutionOptions
 };
 
 /// Returns the row with counts, predictions and hash, without measurements. `data_sheet`: the

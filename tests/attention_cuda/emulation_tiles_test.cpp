@@ -198,6 +198,19 @@ TEST_CASE("kernel_tiles tells what key lengths, splits, rounded statistics and t
   }
 }
 
+TEST_CASE("kernel_tiles tells that calls which sum dQ together begin and round it once",
+          "[emulation][tiles]") {
+  for (const KernelCase& kernel : every_kernel()) {
+    if (!kernel.row->keeps_dQ) continue;
+    for (const auto& [continues, keeps] : {std::pair(false, true), {true, true}, {true, false}}) {
+      cuda::ExecutionOptions execution;
+      execution.continues_dQ = continues;
+      execution.keeps_dQ = keeps;
+      check_launches(kernel, {1, 2, 1, 140, 50, 64}, {}, execution);
+    }
+  }
+}
+
 TEST_CASE("a listed kernel has its row, in the same order", "[emulation][tiles]") {
   std::vector<std::string_view> listed, rows;
   for (const cuda::KernelListing& kernel : cuda::kernel_listings()) listed.push_back(kernel.stem);

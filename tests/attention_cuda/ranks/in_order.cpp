@@ -1,8 +1,10 @@
 #include "tests/attention_cuda/ranks/in_order.hpp"
 
-#include <map>
+#include <algorithm>
+#include <memory>
 
 #include "attention_cuda/ranks/rank_memory.hpp"
+#include "attention_cuda/registry.hpp"
 #include "tests/attention_cpu/stored_tensor.hpp"
 
 namespace flashlab::test {
@@ -48,10 +50,12 @@ class HostSum {
 /// All shards on one GPU.
 class OneGpu {
  public:
-  OneGpu(const ShardedProblem& problem, const WholeInputs& inputs, const KeyOrder& order)
+  OneGpu(const ShardedProblem& problem, const WholeInputs& inputs, const KeyOrder& order,
+         const BackwardWay& way)
       : problem_(problem),
         inputs_(inputs),
         order_(order),
+        way_(way),
         num_ranks_(problem.shards.num_ranks),
         results_(empty_results(inputs, true)) {
     for (int rank = 0; rank < num_ranks_; ++rank) {
@@ -62,6 +66,7 @@ class OneGpu {
           shard_problem(problem, rank),
           WholeInputs{shard(inputs.Q), shard(inputs.K), shard(inputs.V), shard(inputs.dO)}));
     }
+    for (int rank = 0; rank < num_ranks_; ++rank) kept_.push_back(kept_by(rank));
   }
 
   WholeResults run() {
@@ -117,7 +122,7 @@ class OneGpu {
       dK.emplace_back(inputs_.K, problem_.key_rows(rank));
       dV.emplace_back(inputs_.V, problem_.key_rows(rank));
     }
-    for (int s = 0; s < num_ranks_ + order_.ends_at_home; ++s) {
+    for (int s = 0; s < num_steps(); ++s) {
       for (int rank = 0; rank < num_ranks_; ++rank) {
         const int of_keys = key_rank(rank, s);
         const auto keys = static_cast<std::size_t>(of_keys);
@@ -125,7 +130,10 @@ class OneGpu {
             pair_dV(inputs_.V, problem_.key_rows(of_keys));
         for (const ShardCall& call : backward_calls(rank, s)) {
           const auto parts = backward(call, rank, of_keys);
-          dQ[static_cast<std::size_t>(rank)].add(fetched(parts->backward().dQ), call.queries.first);
+          if (!kept_[static_cast<std::size_t>(rank)]) {
+            dQ[static_cast<std::size_t>(rank)].add(fetched(parts->backward().dQ),
+                                                   call.queries.first);
+          }
           const HostTensor dK_part = fetched(parts->backward().dK),
                            dV_part = fetched(parts->backward().dV);
           (order_.adds_pairs_first ? pair_dK : dK[keys]).add(dK_part, call.keys.first);
@@ -138,11 +146,14 @@ class OneGpu {
     }
     for (int rank = 0; rank < num_ranks_; ++rank) {
       const auto k = static_cast<std::size_t>(rank);
-      put_shard(dQ[k].stored(), problem_.shards, rank, results_.dQ);
+      put_shard(kept_[k] ? fetched(shard(rank).dQ) : dQ[k].stored(), problem_.shards, rank,
+                results_.dQ);
       put_shard(dK[k].stored(), problem_.shards, rank, results_.dK);
       put_shard(dV[k].stored(), problem_.shards, rank, results_.dV);
     }
   }
+
+  int num_steps() const { return num_ranks_ + order_.ends_at_home; }
 
   std::vector<ShardCall> backward_calls(int rank, int s) const {
     const int of_keys = key_rank(rank, s);
@@ -151,7 +162,7 @@ class OneGpu {
   }
 
   /// The gradients of a call.
-  std::unique_ptr<DeviceShard> backward(const ShardCall& call, int rank, int key_rank) const {
+  std::unique_ptr<DeviceShard> backward(const ShardCall& call, int rank, int key_rank) {
     const BackwardTensors own = shard(rank);
     const AttentionProblem part = problem_.problem_of(call, key_rank);
     auto results = std::make_unique<DeviceShard>(part, WholeInputs{});
@@ -162,8 +173,73 @@ class OneGpu {
     tensors.dO = cuda::rows_of(own.dO, call.queries);
     tensors.K = cuda::rows_of(shard(key_rank).K, call.keys);
     tensors.V = cuda::rows_of(shard(key_rank).V, call.keys);
-    run_alone("bwd-onepass", tensors, part);
+    if (kept_[static_cast<std::size_t>(rank)]) {
+      add_to_kept(call, rank, key_rank, tensors);
+    } else {
+      run_alone("bwd-onepass", tensors, part, execution());
+    }
     return results;
+  }
+
+  cuda::ExecutionOptions execution() const {
+    cuda::ExecutionOptions execution;
+    execution.deterministic = way_.deterministic;
+    return execution;
+  }
+
+  /// What the calls of a rank leave for the next one.
+  struct Kept {
+    DeviceMemory workspace;
+    std::int64_t num_calls = 0, num_done = 0;
+  };
+
+  /// Null if the kernel cannot sum dQ over the calls of a rank.
+  std::unique_ptr<Kept> kept_by(int rank) const {
+    std::size_t bytes = 0;
+    std::int64_t num_calls = 0;
+    for (int s = 0; s < num_steps(); ++s) {
+      for (const ShardCall& call : backward_calls(rank, s)) {
+        const AttentionProblem part = with_all_queries(call, key_rank(rank, s));
+        const bool reaches_last =
+            call.queries.first % 128 == 0 && call.queries.end == problem_.query_rows(rank);
+        if (!reaches_last || !way_.keeps_dQ ||
+            !cuda::find_kernel("bwd-onepass", part, execution(), cuda::compute_capability())
+                 .keeps_dQ) {
+          return nullptr;
+        }
+        bytes = std::max(bytes, cuda::workspace_bytes("bwd-onepass", part, execution()));
+        ++num_calls;
+      }
+    }
+    if (num_calls == 0) return nullptr;
+    return std::unique_ptr<Kept>(new Kept{DeviceMemory(bytes), num_calls});
+  }
+
+  /// The call with all queries of the rank: those before call.queries see none of its keys.
+  AttentionProblem with_all_queries(ShardCall call, int key_rank) const {
+    call.query_offset -= call.queries.first;
+    call.queries.first = 0;
+    return problem_.problem_of(call, key_rank);
+  }
+
+  /// The kernel sums dQ over all calls of the rank, and writes it in the last one.
+  void add_to_kept(const ShardCall& call, int rank, int key_rank, BackwardTensors tensors) {
+    Kept& kept = *kept_[static_cast<std::size_t>(rank)];
+    const BackwardTensors own = shard(rank);
+    tensors.Q = own.Q;
+    tensors.O = own.O;
+    tensors.lse = own.lse;
+    tensors.dO = own.dO;
+    tensors.dQ = own.dQ;
+    cuda::ExecutionOptions summed = execution();
+    summed.workspace = kept.workspace.get();
+    summed.workspace_bytes = kept.workspace.bytes();
+    summed.first_query = call.queries.first;
+    summed.continues_dQ = kept.num_done++ > 0;
+    summed.keeps_dQ = kept.num_done < kept.num_calls;
+    cuda::attention_backward("bwd-onepass", tensors, with_all_queries(call, key_rank).options(),
+                             summed);
+    check_call(cudaDeviceSynchronize());
   }
 
   AttentionProblem fp32_problem(int rank) const {
@@ -175,16 +251,18 @@ class OneGpu {
   const ShardedProblem& problem_;
   const WholeInputs& inputs_;
   const KeyOrder order_;
+  const BackwardWay way_;
   const int num_ranks_;
   WholeResults results_;
   std::vector<std::unique_ptr<DeviceShard>> shards_;
+  std::vector<std::unique_ptr<Kept>> kept_;  // of each rank
 };
 
 }  // namespace
 
 WholeResults run_in_order(const ShardedProblem& problem, const WholeInputs& inputs,
-                          const KeyOrder& order) {
-  return OneGpu(problem, inputs, order).run();
+                          const KeyOrder& order, const BackwardWay& way) {
+  return OneGpu(problem, inputs, order, way).run();
 }
 
 }  // namespace flashlab::test

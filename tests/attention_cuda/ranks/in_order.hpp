@@ -13,9 +13,15 @@ struct KeyOrder {
 };
 inline constexpr KeyOrder kRingOrder = {-1, false, true}, kGatherOrder = {1, true, false};
 
+/// Of bwd-onepass.
+struct BackwardWay {
+  bool deterministic = false;
+  bool keeps_dQ = true;  // the kernel sums dQ itself over the calls of a rank, if it can
+};
+
 /// By flash2, where each call goes from a state to a state, and bwd-onepass, whose parts of gradients
 /// are added in fp32 on the host.
 WholeResults run_in_order(const ShardedProblem& problem, const WholeInputs& inputs,
-                          const KeyOrder& order);
+                          const KeyOrder& order, const BackwardWay& way = {});
 
 }  // namespace flashlab::test

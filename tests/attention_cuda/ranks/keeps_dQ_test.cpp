@@ -1,4 +1,6 @@
 // The backward pass over several ranks whose kernels sum dQ over all calls.
+#include <cuda_runtime.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -32,14 +34,36 @@ ShardedProblem ranks_of(std::int64_t head_dim, std::int64_t queries, std::int64_
   return problem;
 }
 
+/// The same numbers, with an element between two tokens.
+TensorView copied_with_gaps(TensorView tensor, void* memory) {
+  const auto element = static_cast<std::size_t>(size_in_bytes(tensor.dtype)),
+             columns = static_cast<std::size_t>(tensor.shape[3]),
+             rows = static_cast<std::size_t>(tensor.shape[0] * tensor.shape[1] * tensor.shape[2]);
+  check_call(cudaMemcpy2DAsync(memory, element * (columns + 1), tensor.data, element * columns,
+                               element * columns, rows, cudaMemcpyDeviceToDevice, nullptr));
+  tensor.data = memory;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    tensor.strides[axis] += tensor.strides[axis] / tensor.shape[3];
+  }
+  return tensor;
+}
+
 struct Gradients {
   HostTensor dQ, dK, dV;
   std::size_t most_workspace = 0;
 };
 
+/// How a test departs from a usual call.
+struct Departures {
+  std::string kernel = {};     // of the backward pass
+  bool is_ordered = true;      // deterministic
+  bool has_gaps_in_Q = false;  // an element between tokens, so that bulk copies cannot address Q
+  std::size_t more_bytes = 0;  // of workspace than asked for
+};
+
 /// Both passes over the ranks, which share the GPU.
 Gradients gradients_of(const ShardedProblem& problem, const std::string& variant,
-                       const WholeInputs& inputs, bool keeps_dQ) {
+                       const WholeInputs& inputs, const Departures& departures = {}) {
   WholeResults results = empty_results(inputs, true);
   Gradients found;
   std::mutex mutex;
@@ -58,17 +82,19 @@ Gradients gradients_of(const ShardedProblem& problem, const std::string& variant
         forward.forward(own.forward(), memory.get(), memory.bytes());
         communicator.finish(nullptr);
         cuda::ExecutionOptions execution;
-        execution.deterministic = true;
-        execution.keeps_dQ = keeps_dQ;
+        execution.deterministic = departures.is_ordered;
+        execution.kernel = departures.kernel;
         cuda::ShardedCall backward(variant, problem, communicator, execution);
-        const test::DeviceMemory workspace(backward.workspace_bytes());
-        backward.backward(own.backward(), workspace.get(), workspace.bytes());
+        BackwardTensors tensors = own.backward();
+        const test::DeviceMemory with_gaps(2 * cuda::bytes_of(tensors.Q));
+        if (departures.has_gaps_in_Q) tensors.Q = copied_with_gaps(tensors.Q, with_gaps.get());
+        const test::DeviceMemory workspace(backward.workspace_bytes() + departures.more_bytes);
+        backward.backward(tensors, workspace.get(), workspace.bytes());
         communicator.finish(nullptr);
-        const BackwardTensors all = own.backward();
         const std::lock_guard lock(mutex);
-        put_shard(fetched(all.dQ), problem.shards, rank, results.dQ);
-        put_shard(fetched(all.dK), problem.shards, rank, results.dK);
-        put_shard(fetched(all.dV), problem.shards, rank, results.dV);
+        put_shard(fetched(tensors.dQ), problem.shards, rank, results.dQ);
+        put_shard(fetched(tensors.dK), problem.shards, rank, results.dK);
+        put_shard(fetched(tensors.dV), problem.shards, rank, results.dV);
         found.most_workspace = std::max(found.most_workspace, backward.workspace_bytes());
       });
   for (const std::exception_ptr& error : errors) {
@@ -96,20 +122,6 @@ double largest(const HostTensor& tensor) {
   return result;
 }
 
-std::string keeping_error(const ShardedProblem& problem, const std::string& variant,
-                          const std::string& kernel = {}) {
-  cuda::PeerGroup group(std::vector<int>(static_cast<std::size_t>(problem.shards.num_ranks), 0));
-  const auto errors = run_ranks(
-      problem.shards.num_ranks, [&](int rank) { return group.join(rank); },
-      [&](cuda::Communicator& communicator) {
-        cuda::ExecutionOptions execution;
-        execution.keeps_dQ = true;
-        execution.kernel = kernel;
-        const cuda::ShardedCall call(variant, problem, communicator, execution);
-      });
-  return text_of(errors.front());
-}
-
 }  // namespace
 
 TEST_CASE("dQ that kernels sum over all calls is that of one GPU, rounded once", "[ranks]") {
@@ -122,29 +134,36 @@ TEST_CASE("dQ that kernels sum over all calls is that of one GPU, rounded once",
     for (const std::string variant : {"bwd-ring", "bwd-gather-kv"}) {
       CAPTURE(variant, problem.whole.head_dim, problem.shards.num_ranks);
       const WholeInputs inputs = drawn_inputs(problem.whole, 4);
-      const Gradients parts = gradients_of(problem, variant, inputs, false),
-                      kept = gradients_of(problem, variant, inputs, true);
+      const Gradients kept = gradients_of(problem, variant, inputs);
       const HostTensor one_gpu = run_whole(problem.whole, inputs).dQ;
       // Each is rounded to bf16 once, by at most 2^-9 of a power of two above the largest number.
       CHECK(largest_difference(kept.dQ, one_gpu) <= std::ldexp(largest(one_gpu), -7));
-      CHECK(kept.dK == parts.dK);
-      CHECK(kept.dV == parts.dV);
-      CHECK(kept.most_workspace < parts.most_workspace);
+      const Gradients rounded = gradients_of(
+          problem, variant, inputs, {.kernel = "bwd_onepass_mma_sm80", .is_ordered = false});
+      CHECK(largest_difference(rounded.dQ, one_gpu) <= std::ldexp(largest(one_gpu), -6));
+      CHECK(kept.most_workspace < rounded.most_workspace);
     }
   }
 }
 
-TEST_CASE("kernels sum dQ only over calls that begin with a query tile, and only some kernels do",
+TEST_CASE("tensors that the kernel which sums dQ cannot address need the memory of another one",
           "[ranks]") {
-  const std::string expected = ": they begin with a multiple of 128 and end with the last one";
-  CHECK(keeping_error(ranks_of(64, 64, 64, 2, Mask::kCausalTopLeft), "bwd-ring") ==
-        "keeps_dQ: true: expected false for a call of queries 16 … 31 of 32" + expected);
-  ShardedProblem window = ranks_of(64, 512, 512, 2, Mask::kCausalTopLeft);
-  window.whole.window_left = 64;
-  CHECK_THAT(keeping_error(window, "bwd-ring"), contains("of 256" + expected));
-  CHECK(keeping_error(ranks_of(64, 64, 64, 2), "bwd-ring") == "");
-  CHECK_THAT(keeping_error(ranks_of(64, 64, 64, 2), "ring"),
-             contains("keeps_dQ: true: expected false for flash2_"));
-  CHECK(keeping_error(ranks_of(64, 64, 64, 2), "bwd-ring", "bwd_onepass_mma_sm80") ==
-        "keeps_dQ: true: expected false for bwd_onepass_mma_sm80");
+  const ShardedProblem problem = ranks_of(64, 150, 270, 3);
+  const WholeInputs inputs = drawn_inputs(problem.whole, 4);
+  const Gradients usual = gradients_of(problem, "bwd-ring", inputs, {.is_ordered = false});
+  try {
+    gradients_of(problem, "bwd-ring", inputs, {.is_ordered = false, .has_gaps_in_Q = true});
+    FAIL("it ran");
+  } catch (const ProblemError& error) {
+    CAPTURE(error.what());
+    CHECK(error.field == "workspace_bytes");
+    CHECK(error.value == std::to_string(usual.most_workspace));
+    CHECK_THAT(error.expected, contains(", because of Q: "));
+    const std::size_t needed = std::stoull(error.expected);
+    const Gradients found = gradients_of(
+        problem, "bwd-ring", inputs,
+        {.is_ordered = false, .has_gaps_in_Q = true, .more_bytes = needed - usual.most_workspace});
+    CHECK(largest_difference(found.dQ, usual.dQ) <= std::ldexp(largest(usual.dQ), -6));
+    CHECK(largest_difference(found.dK, usual.dK) <= std::ldexp(largest(usual.dK), -6));
+  }
 }

@@ -10,6 +10,7 @@
 
 #include "attention_cuda/ranks/peer_communicator.hpp"
 #include "attention_cuda/ranks/shard_copies.hpp"
+#include "attention_cuda/registry.hpp"
 #include "tests/attention/ranks/sharded_cases.hpp"
 #include "tests/attention_cpu/tolerance.hpp"
 #include "tests/attention_cuda/kernels_here.hpp"
@@ -78,6 +79,10 @@ void check_case(const ShardedProblem& problem, const ShardedVariants& variants) 
   check_near("dV", ours.dV, one_gpu.dV, oracle.backward.dV, dtype);
 }
 
+bool kernel_keeps_dQ(const AttentionProblem& whole) {
+  return cuda::find_kernel("bwd-onepass", whole, {}, cuda::compute_capability()).keeps_dQ;
+}
+
 constexpr DataType kTypes[] = {DataType::kBFloat16, DataType::kFloat32, DataType::kFloat16};
 const ShardedVariants kRing = {"ring", "bwd-ring"}, kGather = {"gather-kv", "bwd-gather-kv"};
 
@@ -122,6 +127,40 @@ TEST_CASE("several ranks give the bits of one GPU that takes the same keys in th
     const WholeInputs inputs = drawn_inputs(problem.whole, 3);
     CHECK(run_on_peers(problem, kRing, inputs) == run_in_order(problem, inputs, kRingOrder));
     CHECK(run_on_peers(problem, kGather, inputs) == run_in_order(problem, inputs, kGatherOrder));
+  }
+}
+
+TEST_CASE(
+    "ranks whose kernels sum dQ give the bits of one GPU whose kernels do so in the same order",
+    "[ranks]") {
+  FLASHLAB_NEEDS_GPU();
+  struct Case {
+    Sharding sharding;
+    Mask mask;
+    std::int64_t queries, keys;
+    int num_ranks;
+  };
+  // Several K/V tiles add to the same dQ in a call; in zigzag order calls leave out query tiles.
+  for (const auto& [sharding, mask, queries, keys, num_ranks] :
+       {Case{Sharding::kContiguous, Mask::kNone, 150, 1000, 3},
+        {Sharding::kContiguous, Mask::kCausalTopLeft, 300, 300, 2},
+        {Sharding::kZigzag, Mask::kCausalTopLeft, 512, 512, 2}}) {
+    ShardedProblem problem = {masked_problems(queries, keys).front(), {sharding, num_ranks}};
+    problem.whole.batch = 1;
+    problem.whole.dtype = DataType::kBFloat16;
+    problem.whole.mask = mask;
+    INFO(description(problem));
+    const WholeInputs inputs = drawn_inputs(problem.whole, 3);
+    for (const auto& [variants, order] : {std::pair(kRing, kRingOrder), {kGather, kGatherOrder}}) {
+      ShardedVariants ordered = variants;
+      ordered.deterministic = true;
+      const WholeResults ours = run_on_peers(problem, ordered, inputs);
+      CHECK(ours == run_in_order(problem, inputs, order, {true, true}));
+      if (!kernel_keeps_dQ(problem.whole)) continue;
+      const WholeResults rounded = run_in_order(problem, inputs, order, {true, false});
+      CHECK(ours.dQ != rounded.dQ);
+      CHECK(ours.dK == rounded.dK);
+    }
   }
 }
 

@@ -162,8 +162,9 @@ WholeResults run_sharded(const ShardedProblem& problem, const ShardedVariants& v
         forward.forward(own.forward(), workspace.get(), workspace.bytes());
         communicator.finish(nullptr);
         if (!variants.backward.empty()) {
-          cuda::ShardedCall backward(variants.backward, problem, communicator,
-                                     execution(variants.backward_kernel));
+          cuda::ExecutionOptions ordered = execution(variants.backward_kernel);
+          ordered.deterministic = variants.deterministic;
+          cuda::ShardedCall backward(variants.backward, problem, communicator, ordered);
           const DeviceMemory memory(backward.workspace_bytes());
           backward.backward(own.backward(), memory.get(), memory.bytes());
           communicator.finish(nullptr);

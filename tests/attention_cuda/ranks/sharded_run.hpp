@@ -55,6 +55,7 @@ WholeInputs drawn_inputs(const AttentionProblem& whole, std::uint64_t seed);
 struct ShardedVariants {
   std::string forward, backward;  // backward empty: none
   std::string forward_kernel = {}, backward_kernel = {};
+  bool deterministic = false;
 };
 
 /// Runs both passes over the ranks. Rethrows what the first failing rank threw.

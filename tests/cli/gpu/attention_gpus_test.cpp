@@ -101,12 +101,12 @@ TEST_CASE("kernels that watch for failures of other GPUs give the same bits") {
     CHECK(watching["runs"][k]["outputs"] == usual["runs"][k]["outputs"]);
 }
 
-TEST_CASE("dQ that kernels sum themselves is verified, under a mask only for whole tiles") {
-  const std::string flags = "--gpus 2 -v all --dtype bf16 --keep-dq --verify --json";
-  CHECK(json_of(on_three_gpus(flags))["verification"]["agrees"] == true);
-  CHECK(json_of(on_three_gpus(
-            flags + " --mask causal --sharding contiguous"))["verification"]["agrees"] == true);
-  check_refused(flags + " --mask causal", "keeps_dQ");
+TEST_CASE(
+    "dQ is verified where kernels sum it themselves, and under masks whose calls have other "
+    "tiles") {
+  const std::string flags = "--gpus 2 -v all --dtype bf16 --verify --json";
+  for (const char* mask : {"", " --mask causal --sharding contiguous", " --mask causal"})
+    CHECK(json_of(on_three_gpus(flags + mask))["verification"]["agrees"] == true);
 }
 
 TEST_CASE("NCCL moves the keys if asked to, and one that is missing or old is one line") {
@@ -136,7 +136,6 @@ TEST_CASE("what several GPUs cannot do is refused with what was expected") {
   check_refused("-v ring", "--gpus N");
   check_refused("--sharding zigzag", "--gpus N");
   check_refused("--stop-kernels", "--gpus N");
-  check_refused("--keep-dq", "--gpus N");
   check_refused("--gpus 2 --stop-kernels", "stop_flag: given");  // of floats
   check_refused("--gpus 2 --by-kernel", "--by-kernel is for one GPU");
   check_refused("--gpus 2 --products fp16x3", "state");

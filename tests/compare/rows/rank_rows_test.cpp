@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <string>
+#include <tuple>
 
 #include "attention/ranks/rank_programs.hpp"
 #include "gpus/gpu_specs.hpp"
@@ -64,27 +65,51 @@ TEST_CASE("with a fast link ranks share the work, with a slow one they wait") {
   }
 }
 
-TEST_CASE("sums of gradients cost the bytes that they move") {
+TEST_CASE("sums of gradients cost the bytes that they move, and dQ none where kernels sum it") {
   // On one rank bwd-ring is one call, and parts are added to sums that are stored.
-  const RankRow one =
-      rank_row_of("bwd-ring", long_problem(Mask::kNone, Sharding::kContiguous, 1), {});
-  const double elements = 3.0 * 16 * 65536 * 128;
-  // All three are added and stored, and all three sums begin with 0.
-  const double bytes = elements * (2 + 4 + 4) + elements * (4 + 2) + elements * 4;
   const double per_s = machine_model(*find_gpu("h200")).dram_copy->per_s;
-  CHECK(one.times.total_ms - one.one_gpu_ms == Approx(1e3 * bytes / per_s));
-  CHECK(one.times.link_ms == 0);
+  for (const auto& [dtype, num_sums, part] :
+       {std::tuple(DataType::kBFloat16, 2.0, 2.0), {DataType::kFloat32, 3.0, 4.0}}) {
+    ShardedProblem problem = long_problem(Mask::kNone, Sharding::kContiguous, 1);
+    problem.whole.dtype = dtype;
+    const RankRow one = rank_row_of("bwd-ring", problem, {});
+    // Each begins with 0, is added to and stored.
+    const double elements = num_sums * 16 * 65536 * 128;
+    const double bytes = elements * 4 + elements * (part + 4 + 4) + elements * (4 + part);
+    CHECK(one.times.total_ms - one.one_gpu_ms == Approx(1e3 * bytes / per_s));
+    CHECK(one.times.link_ms == 0);
+  }
+}
+
+TEST_CASE("zeros, delta and rounding come once for all calls that sum dQ together") {
+  // Chunks of 8000 tokens do not begin with a query tile, those of 8192 do.
+  const auto num_launches = [](std::int64_t chunk) {
+    ShardedProblem problem = long_problem(Mask::kCausalTopLeft, Sharding::kZigzag, 4);
+    problem.whole.seqlen_q = problem.whole.seqlen_k = 8 * chunk;
+    MachineModel machine = machine_model(*find_gpu("h200"));
+    const auto total_ms = [&](double launch_s) {
+      machine.launch_s = launch_s;
+      return predict_ranks("bwd-gather-kv", problem, machine, machine, {0, 1e15, ""})
+          .times.total_ms;
+    };
+    return (total_ms(1) - total_ms(0)) / 1e3;
+  };
+  // Of four calls, three need no delta and three no rounding; the sum of dQ is not cleared, added to in four
+  // calls, or stored.
+  CHECK(num_launches(8000) - num_launches(8192) == Approx(3 + 3 + 1 + 4 + 1));
 }
 
 TEST_CASE("each pass over sums is a launch") {
   MachineModel machine = machine_model(*find_gpu("h200"));
-  const ShardedProblem problem = long_problem(Mask::kNone, Sharding::kContiguous, 1);
+  ShardedProblem problem = long_problem(Mask::kNone, Sharding::kContiguous, 1);
   const auto besides_ms = [&](double launch_s) {
     machine.launch_s = launch_s;
     const RankRow row = predict_ranks("bwd-ring", problem, machine, machine, {});
     return row.times.total_ms - row.one_gpu_ms;
   };
-  // Three sums are cleared, added to and stored.
+  // Two sums are cleared, added to and stored; three if the kernel does not sum dQ.
+  CHECK(besides_ms(1e-3) - besides_ms(0) == Approx(6));
+  problem.whole.dtype = DataType::kFloat32;
   CHECK(besides_ms(1e-3) - besides_ms(0) == Approx(9));
 }
 
