@@ -8,19 +8,19 @@ A source has all launches of its program, which `flashlab gpu` compiles at the s
 one counts. The smallest of three processor times. `flashlab` is the one of the PATH, NVRTC that of
 FLASHLAB_NVRTC, or libnvrtc.so.13 as the loader finds it.
 """
-import argparse
 import ctypes
-import datetime
-import json
 import os
 import pathlib
 import re
 import statistics
 import subprocess
+import textwrap
 import time
 
+import measured_file
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "docs/results/generated_compile_times.json"
+COMMITTED = measured_file.RESULTS / "generated_compile_times.json"
 ARCHITECTURES = {0: "sm_90", 1: "sm_90", 2: "sm_90a"}
 SETTINGS = {0: "n=4096,d=64,B=16", 1: "n=4096,d=64,B=64,Bk=64,Bd=64", 2: "n=4096,d=64,B=64,Bk=64,Bd=64"}
 MARKS = {0: 0.5, 1: 1.5, 2: 3.0}
@@ -74,40 +74,27 @@ def measure():
             runs = [nvrtc.seconds(source, architecture) for _ in range(3)]
             if None not in runs:
                 rows.append({"program": path.stem, "level": level, "seconds": round(min(runs), 3)})
-    version = subprocess.run(["flashlab", "--version"], check=True, capture_output=True, text=True)
     return {"format": "flashlab-generated-compile-times", "version": 1, "nvrtc": nvrtc.version,
-            "processor": processor(),
-            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
-            "commit": version.stdout.splitlines()[0].split()[-1].strip("()"), "rows": rows}
+            "processor": processor(), **measured_file.made_now(), "rows": rows}
 
 
 def table(results):
     lines = [f"NVRTC {results['nvrtc']}, {results['processor']}, commit {results['commit']}, "
              f"{results['date']}", "",
              "level  programs  median s  longest s  mark s  above it"]
+    named = []
     for level, mark in MARKS.items():
         rows = [row for row in results["rows"] if row["level"] == level]
+        above = [f"{row['program']} {row['seconds']:.2f}" for row in rows if row["seconds"] > mark]
         if rows:
             seconds = [row["seconds"] for row in rows]
-            above = [f"{row['program']} {row['seconds']:.2f}" for row in rows if row["seconds"] > mark]
             lines.append(f"{level:5} {len(rows):9} {statistics.median(seconds):9.2f} {max(seconds):10.2f} "
-                         f"{mark:7.1f}  {', '.join(above) or 'none'}")
+                         f"{mark:7.1f}  {len(above):8}")
+        if above:
+            named += textwrap.wrap(f"level {level}, s: {', '.join(above)}", 90, subsequent_indent="  ")
+    lines += ["", *named] if named else []
     return "\n".join(lines)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("table", help="print the committed summary")
-    made = commands.add_parser("measure", help="compile with this machine's NVRTC")
-    made.add_argument("file", type=pathlib.Path, nargs="?", default=RESULTS)
-    arguments = parser.parse_args()
-    file = RESULTS
-    if arguments.command == "measure":
-        file = arguments.file
-        file.write_text(json.dumps(measure(), indent=0) + "\n")
-    print(table(json.loads(file.read_text())))
-
-
 if __name__ == "__main__":
-    main()
+    measured_file.main(__doc__, COMMITTED, measure, table)

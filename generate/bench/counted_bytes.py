@@ -9,16 +9,16 @@ those that the machine counts beside those that the hardware's counters find.
 N = 4096, head_dim 64, bf16. Level 1 for all programs whose products tensor cores can compute, level 2
 for those that have products of warpgroups, level 0 for the rest.
 """
-import argparse
 import concurrent.futures
-import datetime
 import json
 import pathlib
 import re
 import subprocess
 
+import measured_file
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "docs/results/generated_bytes.json"
+COMMITTED = measured_file.RESULTS / "generated_bytes.json"
 PROGRAMS = ("bwd_onepass", "bwd_onepass_causal", "bwd_onepass_loads_o", "bwd_twopass",
             "bwd_twopass_causal", "bwd_twopass_loads_o", "bwd_twopass_loads_o_causal",
             "flash1_launches", "flash1_launches_causal", "flash2", "flash2_causal", "flash2_window",
@@ -75,14 +75,11 @@ def measure():
         rows = list(pool.map(measured, cases))
     # Only one process at a time may have the counters.
     rows = [row if row.get("measured") else measured(case) for case, row in zip(cases, rows)]
-    version = subprocess.run(["flashlab", "--version"], check=True, capture_output=True, text=True)
     gpu = next((row["gpu"] for row in rows if "gpu" in row), "")
     for row in rows:
         row.pop("gpu", None)
     return {"format": "flashlab-generated-bytes", "version": 1, "gpu": gpu,
-            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
-            "commit": version.stdout.splitlines()[0].split()[-1].strip("()"),
-            "n": N, "head_dim": HEAD_DIM, "heads": HEADS, "dtype": "bf16", "rows": rows}
+            **measured_file.made_now(), "n": N, "head_dim": HEAD_DIM, "heads": HEADS, "dtype": "bf16", "rows": rows}
 
 
 def table(results):
@@ -105,19 +102,5 @@ def table(results):
     return "\n".join(lines)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("table", help="print the committed table")
-    made = commands.add_parser("measure", help="measure on this machine's GPU")
-    made.add_argument("file", type=pathlib.Path, nargs="?", default=RESULTS)
-    arguments = parser.parse_args()
-    file = RESULTS
-    if arguments.command == "measure":
-        file = arguments.file
-        file.write_text(json.dumps(measure(), indent=0) + "\n")
-    print(table(json.loads(file.read_text())))
-
-
 if __name__ == "__main__":
-    main()
+    measured_file.main(__doc__, COMMITTED, measure, table)
