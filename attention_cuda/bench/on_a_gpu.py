@@ -7,8 +7,7 @@ DIR is a build of the target flashlab_on_a_gpu (./lab gpu measure makes it). Tim
 time; then the tests run in parallel. Writes to --out: attention_cuda_beside_torch.json,
 attention_cuda_rounded_statistics.json, attention_cuda_speed.json, on compute capability 9.0
 attention_cuda_steps.json and attention_cuda_stamps.json, and attention_cuda_on_a_gpu.json, which lists
-what ran, where, and the outcome: passed, failed, not run and why, or, of racecheck, explained: all that it
-reports is an exchange that it cannot follow.
+what ran, where, and the outcome: passed, failed, or not run and why.
 
 Exit code 0: everything that could run passed. 1: something failed.
 """
@@ -25,9 +24,6 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SANITIZERS = ("racecheck", "memcheck", "initcheck", "synccheck")  # the slowest one first
-# racecheck does not see that one lane releases an mbarrier for its whole warp, and reports what these functions
-# exchange by it (one_lane_arrives.cu alone shows this; docs/attention_cuda_log.md says what was tried).
-EXPLAINED_BY_ONE_LANE = {"load_shared_float2", "store_shared"}
 DRAM_METRICS = "dram__bytes_read.sum,dram__bytes_write.sum"
 
 
@@ -122,12 +118,6 @@ def sanitized(tool, program, test, limit_s):
             "summary": summary[-1] if summary else run.text[-300:]}
 
 
-def is_explained(hazards):
-    """Whether all of racecheck's hazards are of the exchange above."""
-    return bool(hazards) and all(place.split()[1] in EXPLAINED_BY_ONE_LANE
-                                 for hazard in hazards for place in hazard.split(" - "))
-
-
 def of_all_tests(tool, runs):
     """Returns the worst outcome of a tool's runs, what it said there, and in which tests."""
     outcome = next((worst for worst in ("failed", "not run", "skipped")
@@ -138,10 +128,8 @@ def of_all_tests(tool, runs):
               "summary": "; ".join(sorted({run["summary"] for run in such}))}
     if outcome == "passed":
         return result
-    hazards = sorted({hazard for run in such for hazard in run["hazards"]})
-    if tool == "racecheck" and outcome == "failed" and is_explained(hazards):
-        result["outcome"] = "explained"
-    return {**result, "in": [run["test"] for run in such], "hazards": hazards}
+    return {**result, "in": [run["test"] for run in such],
+            "hazards": sorted({hazard for run in such for hazard in run["hazards"]})}
 
 
 def run_sanitizers(program, limit_s):

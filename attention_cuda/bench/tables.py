@@ -354,4 +354,10 @@ if __name__ == "__main__":
     if len(sys.argv) not in (2, 3) or sys.argv[1] not in TABLES:
         sys.exit(f"tables.py: expected one of {', '.join(TABLES)}, and perhaps of which run (h100, four, causes)")
     which_run = sys.argv[2:]
-    TABLES[sys.argv[1]]()
+    try:
+        TABLES[sys.argv[1]]()
+    except FileNotFoundError as error:
+        sys.exit(f"tables.py: no {os.path.normpath(error.filename)}: expected h100, four or causes after the table")
+    except KeyError as error:
+        sys.exit(f"tables.py: the results of this run have no {error}: expected 'causes' after {sys.argv[1]}"
+                 if sys.argv[1] in ("causes", "flags") else f"tables.py: no {error} in the results of this run")

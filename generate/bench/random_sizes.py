@@ -184,7 +184,11 @@ def main():
         file = arguments.out
         file.write_text(json.dumps(measure(json.loads(arguments.file.read_text()),
                                            arguments.workers, arguments.seconds), indent=0) + "\n")
-    print(table(json.loads(file.read_text())))
+    results = json.loads(file.read_text())
+    if results.get("format") != "flashlab-generated-sizes":
+        raise SystemExit(f"random_sizes.py: {file}: format {results.get('format')!r}: expected "
+                         "'flashlab-generated-sizes'")
+    print(table(results))
 
 
 if __name__ == "__main__":
