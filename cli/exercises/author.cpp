@@ -4,10 +4,12 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "cli/exercises/loading.hpp"
 #include "cli/exercises/mutant_report.hpp"
+#include "cli/exercises/red_team_report.hpp"
 #include "cli/exercises/verbs.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
@@ -60,7 +62,8 @@ int make_new(const NewOptions& options) {
 struct LintOptions {
   std::vector<std::string> names;
   ExerciseOptions exercises;
-  bool json = false, mutants = false;
+  bool json = false, mutants = false, red_team = false;
+  std::optional<int> seeds;
   std::size_t jobs = std::max(1U, std::thread::hardware_concurrency());
   std::uint64_t seed = exercises::GraderOptions{}.seed;
   TerminalOptions terminal;
@@ -113,8 +116,8 @@ void print_problems(const ExerciseSource& source, const std::vector<LintProblem>
   }
 }
 
-/// Runs lint first: mutants of a broken exercise are meaningless.
-int run_mutants(const LintOptions& options) {
+/// The exercises with programs to write, for what is made from their solutions.
+std::vector<std::shared_ptr<const exercises::Exercise>> with_solutions(const LintOptions& options) {
   std::vector<std::shared_ptr<const exercises::Exercise>> all;
   for (const ExerciseSource& source : sources_to_lint(options)) {
     exercises::ReadResult read = exercises::read_exercise(source.id, source.files, source.folder);
@@ -126,14 +129,30 @@ int run_mutants(const LintOptions& options) {
   if (std::none_of(all.begin(), all.end(), [](const auto& exercise) {
         return exercise->kind == exercises::Kind::kProgram;
       })) {
-    throw request_failure("nothing to make mutants of: the exercise asks questions",
+    throw request_failure("nothing to change: the exercise asks questions",
                           "an exercise with a solution.toy");
   }
-  return report_mutants(all, options.jobs, options.seed, options.json, options.terminal.terminal());
+  return all;
+}
+
+int run_mutants(const LintOptions& options) {
+  return report_mutants(with_solutions(options), options.jobs, options.seed, options.json,
+                        options.terminal.terminal());
+}
+
+int run_red_team(const LintOptions& options) {
+  exercises::RedTeamOptions red_team;
+  red_team.first_seed = options.seed;
+  red_team.seeds = static_cast<std::size_t>(options.seeds.value_or(1));
+  red_team.jobs = options.jobs;
+  return report_red_team(with_solutions(options), red_team, options.json,
+                         options.terminal.terminal());
 }
 
 int run_lint(const LintOptions& options) {
   if (options.mutants) return run_mutants(options);
+  if (options.red_team) return run_red_team(options);
+  if (options.seeds) throw request_failure("--seeds without --red-team", "both or none");
   const std::vector<ExerciseSource> sources = sources_to_lint(options);
   auto list = nlohmann::ordered_json::array();
   std::size_t broken = 0, total = 0;
@@ -179,18 +198,26 @@ CommandAction add_exercises_lint(CLI::App& exercises) {
   CLI::App& command = add_command(exercises, "lint", "Report what is wrong with exercises",
                                   "  flashlab exercises lint\n"
                                   "  flashlab exercises lint my_exercises/27_running_minimum\n"
-                                  "  flashlab exercises lint --mutants 8");
+                                  "  flashlab exercises lint --mutants 8\n"
+                                  "  flashlab exercises lint --red-team --seeds 20 8");
   add_option(command, "exercise", options->names, "names or folders; all exercises when left out")
       .type_name("[ID|FOLDER...]");
   options->exercises.add_to(command);
   add_flag(command, "--json", options->json, "print a JSON object");
-  add_flag(command, "--mutants", options->mutants,
-           "grade every program one edit away from a solution: each must fail or be "
-           "proved equal");
-  add_option(command, "-j,--jobs", options->jobs, "mutants graded at once (one per processor)")
+  const Flag mutants =
+      add_flag(command, "--mutants", options->mutants,
+               "grade every program one edit away from a solution: each must fail or be "
+               "proved equal");
+  add_flag(command, "--red-team", options->red_team,
+           "grade programs that want points without the idea of an exercise: none may gain one")
+      .excludes(mutants);
+  add_option(command, "--seeds", options->seeds, "seeds of --red-team, the first is that of --seed")
+      .between(1, 10000)
+      .type_name("N");
+  add_option(command, "-j,--jobs", options->jobs, "programs graded at once (one per processor)")
       .between(1, 1024)
       .type_name("K");
-  add_option(command, "--seed", options->seed, "seed of the inputs of --mutants")
+  add_option(command, "--seed", options->seed, "seed of the inputs of --mutants and --red-team")
       .between(std::int64_t{0}, INT64_MAX)
       .type_name("N");
   options->terminal.add_to(command);

@@ -244,7 +244,7 @@ GpuRunReport run_on_gpu(PlannedProgram program, const GpuRunRequest& request) {
   } else {
     report.row.measured->why_no_counters = "not requested (--no-counters)";
   }
-  report.checked = checked_results(report.program, job, problems, measured);
+  report.checked = checked_results(report.program, job, problems, measured, request.expected);
   if (spec) {
     require_floor(report, *spec);
     report.row.sentence = compare::explain(report.row, spec->num_sms);

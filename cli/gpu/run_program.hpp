@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/gpu/checked_results.hpp"
 #include "cli/gpu/run_report.hpp"
 
 namespace flashlab::cli {
@@ -25,6 +26,7 @@ struct GpuRunRequest {
   bool counters = true;            // the hardware's
   std::vector<InputRange> ranges;  // of inputs; the others are drawn from -1 to 1
   double time_limit = 60;          // seconds of the process that uses the GPU
+  ExpectedResults expected;        // nothing: the machine's run of the program
   std::string architecture;        // "compute_75": PTX, translated by the driver; "": the GPU's own
 };
 

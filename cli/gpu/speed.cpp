@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
+#include <span>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -10,11 +12,15 @@
 #include "cli/gpu/prediction.hpp"
 #include "cli/gpu/run_program.hpp"
 #include "cli/terminal/failure.hpp"
+#include "exercises/grader/exercise/cases.hpp"
+#include "exercises/grader/judge/attempt.hpp"
 #include "exercises/grader/judge/cost_score.hpp"
 #include "exercises/grader/submission/submission.hpp"
+#include "generate/plan/fragment_plan.hpp"
 #include "gpus/gpu_specs.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
+#include "toymachine/run/interpreter.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -47,6 +53,25 @@ PlannedProgram planned(const Exercise& exercise, const std::shared_ptr<const toy
   fits.limits.max_steps = usual.max_steps;
   fits.limits.max_array_bytes = usual.max_array_bytes;
   return planned_program(std::move(fits), name, {type_of(speed), speed.level, speed.shared_bytes});
+}
+
+/// Why the time that the model predicts for these kernels would not be theirs; empty: it would. The
+/// model knows neither what the compiler keeps in memory when tiles do not fit the registers nor how slow
+/// a launch is that stays off the tensor cores (docs/results/spilled_tiles.json).
+std::string why_not_predicted(const PlannedProgram& program) {
+  if (program.plan.level() == 0) return "";
+  for (const generate::Launch& launch : program.plan.launches) {
+    const generate::FragmentPlan* const fragments = launch.fragments.get();
+    if (fragments == nullptr && launch.no_fragments) {
+      return "a launch stays off the tensor cores: " + launch.no_fragments->text;
+    }
+    if (fragments != nullptr && fragments->numbers > generate::kMostNumbers) {
+      return "its tiles take " + std::to_string(fragments->numbers) +
+             " registers of each thread, and from " + std::to_string(generate::kMostNumbers) +
+             " on the compiler keeps some in memory";
+    }
+  }
+  return "";
 }
 
 double predicted_time_ms(const Exercise& exercise,
@@ -101,12 +126,27 @@ void add_time(const Exercise& exercise, CostLine line, Verdict& verdict) {
   verdict.costs.push_back(std::move(line));
 }
 
-/// Undoes add_time().
+/// Gives no points for a time that nobody knows without a GPU.
+void leave_out_time(const Speed& speed, const std::string& why, Verdict& verdict) {
+  exercises::Finding finding;
+  finding.what = "the results are right, and no time is predicted: " + printable(why);
+  finding.is_about_cost = true;
+  verdict.checks.push_back(check_of(speed, finding.what));
+  verdict.findings.push_back(std::move(finding));
+  if (verdict.outcome == Outcome::kFull) verdict.outcome = Outcome::kCostly;
+}
+
+/// Undoes add_time() and leave_out_time().
 void remove_time(Verdict& verdict) {
   if (verdict.checks.empty() || verdict.checks.back().name != kTimeCheck) return;
+  const std::string message = verdict.checks.back().message;
   verdict.points -= verdict.checks.back().points;
   verdict.checks.pop_back();
-  if (!verdict.costs.empty()) verdict.costs.pop_back();
+  if (!verdict.costs.empty() && verdict.costs.back().key == kPredictedTime) {
+    verdict.costs.pop_back();
+  }
+  std::erase_if(verdict.findings,
+                [&](const exercises::Finding& finding) { return finding.what == message; });
   const bool is_full = std::all_of(verdict.costs.begin(), verdict.costs.end(),
                                    [](const CostLine& line) { return line.share >= 1; });
   if (verdict.outcome == Outcome::kCostly && is_full) verdict.outcome = Outcome::kFull;
@@ -120,6 +160,41 @@ std::shared_ptr<const toy::Program> assembled(const Exercise& exercise, const st
   return program;
 }
 
+std::map<std::string, std::vector<double>> values_of(exercises::NamedArrays arrays) {
+  std::map<std::string, std::vector<double>> values;
+  for (auto& [name, array] : arrays) values[name] = std::move(array.values);
+  return values;
+}
+
+/// What the exercise's reference computes, and how far the given program in float is from it. Nothing
+/// of it depends on the submission.
+ExpectedResults reference_of(const Exercise& exercise) {
+  return [&exercise](const std::map<std::string, std::vector<double>>& inputs) {
+    const exercises::ProgramTask& task = exercise.program;
+    const toy::BoundProgram given =
+        value_or_fail(exercises::bind_submission(task, task.speed->given, task.speed->size),
+                      *task.speed->given->source);
+    exercises::Case entry;
+    for (const toy::BoundArray& array : given.arrays) {
+      if (array.role != toy::ArrayRole::kInput) continue;
+      entry.inputs[array.name] = {array.extents, inputs.at(array.name)};
+    }
+    ExpectedArrays expected;
+    expected.in_double =
+        values_of(exercises::reference_results(task, task.speed->size, entry.inputs));
+    const std::vector<double> before =
+        value_or_fail(exercises::dram_for(given, entry), *task.speed->given->source);
+    std::vector<float> dram(before.begin(), before.end());
+    (void)value_or_fail(toy::run(given, std::span<float>(dram)), *task.speed->given->source);
+    for (const toy::BoundArray& array : given.arrays) {
+      if (array.role != toy::ArrayRole::kOutput) continue;
+      const auto first = dram.begin() + array.offset;
+      expected.in_float[array.name] = {first, first + array.size};
+    }
+    return expected;
+  };
+}
+
 GpuRunReport run_of(const Exercise& exercise, const std::shared_ptr<const toy::Program>& program,
                     const SpeedRequest& request) {
   const Speed& speed = *exercise.program.speed;
@@ -130,6 +205,7 @@ GpuRunReport run_of(const Exercise& exercise, const std::shared_ptr<const toy::P
   run.seed = request.seed;
   run.counters = false;
   run.time_limit = request.time_limit;
+  run.expected = reference_of(exercise);
   return run_on_gpu(planned(exercise, program, "submission"), run);
 }
 
@@ -148,7 +224,10 @@ void add_predicted_time(const Exercise& exercise, const std::string& text, Verdi
   const double given = predicted_time_ms(exercise, speed.given);
   const double solution = predicted_time_ms(exercise, exercise.program.solution);
   try {
-    const double mine = predicted_time_ms(exercise, assembled(exercise, text));
+    const auto program = assembled(exercise, text);
+    const std::string why = why_not_predicted(planned(exercise, program, "submission"));
+    if (!why.empty()) return leave_out_time(speed, why, verdict);
+    const double mine = predicted_time_ms(exercise, program);
     const toy::Count full = nanoseconds(given);
     add_time(exercise,
              {kPredictedTime, nanoseconds(mine), full, nanoseconds(solution), kNoPoints * full},

@@ -15,7 +15,6 @@ namespace {
 constexpr std::int64_t kBlock = 16;  // rows of a product on tensor cores
 constexpr std::int64_t kMostWarps = 8, kThreadsOfWarp = 32;
 constexpr std::int64_t kUsualWarps = 4;     // a multiprocessor has four parts
-constexpr std::int64_t kMostNumbers = 208;  // of fragments in a thread's 255 registers
 constexpr std::int64_t kMostSpilled = 480;  // more than this many would be slower than level 0
 constexpr std::size_t kMostTried = 8;       // groups of fragments: 2^8 ways to hold them
 constexpr double kLoopWeight = 64;          // iterations that a loop is taken for
@@ -296,6 +295,7 @@ class PlaceSearch {
       if (warps >= kUsualWarps && numbers <= kMostNumbers) break;
     }
     plan_.warps = static_cast<int>(warps);
+    plan_.numbers = numbers;
     if (numbers > kMostSpilled) {
       why_not_ = Reason{"its tiles take " + std::to_string(numbers) +
                             " registers of each thread, which has 255: " + fragments_text(),

@@ -55,9 +55,14 @@ struct FragmentPlan {
   std::vector<ValuePlace> places;  // by value
   toy::ElementType factors = toy::ElementType::kBf16;
   int warps = 1;                // that compute
+  std::int64_t numbers = 0;     // of fragments in each thread at once, at most
   bool has_warpgroups = false;  // level 2: products by wgmma, and a thread that copies
   std::int64_t shared_bytes = 0;
 };
+
+/// Of FragmentPlan::numbers, a thread's 255 registers hold this many beside addresses and scratch. With
+/// more, the compiler keeps some in memory (docs/results/spilled_tiles.json).
+inline constexpr std::int64_t kMostNumbers = 208;
 
 /// Plans a launch that multiplies tiles in 16 bits. Returns nothing, and why in `why_not`, if it does
 /// something that fragments cannot do, or if tiles need more than `shared_bytes`.

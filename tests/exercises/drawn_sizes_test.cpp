@@ -218,3 +218,33 @@ TEST_CASE("ranges that are none are complained of with their place", "[drawn]") 
 }
 
 }  // namespace flashlab::test
+
+TEST_CASE("an ATOMIC_ADD is a load and a store for limits and points", "[drawn]") {
+  const std::string level = "level = \"matmul\"\n";
+  const std::string in_dram =
+      ".isa matmul, ATOMIC_ADD\n.registers 3\n.param n = 4\n.input x[n]\n.input y[n]\n"
+      ".output s[1]\nLOAD x[0], R0\nLOAD y[0], R1\nMAC_Z R0, R1, R2\nSTORE R2, s[0]\n"
+      "for i in 1..n\n  LOAD x[i], R0\n  LOAD y[i], R1\n  MAC_Z R0, R1, R2\n"
+      "  ATOMIC_ADD R2, s[0]\nend\n";
+  const auto graded = [&](const std::string& cost) {
+    Files files = with_toml(level, level + "extra = [\"ATOMIC_ADD\"]\n");
+    std::string& toml = files.at("exercise.toml");
+    toml = replaced(toml, "[cost]\n", "[cost]\n" + cost + "\n");
+    return grade_text(Grader(dot_product(files)), in_dram);
+  };
+  const Verdict free = graded("");
+  CHECK(free.outcome == Outcome::kCostly);  // n updates are n loads more than 2n
+  CHECK(free.costs.at(1).key == "loads");
+  CHECK(free.costs.at(1).value == 47);  // at n = 16
+  CHECK_THAT(row_of(free, "loads").message, contains(" of them by ATOMIC_ADD) at n = "));
+  for (const std::string most : {"stores = 1", "\"s.stores\" = 1", "\"s.loads\" = 0",
+                                 "bytes_stored = 4", "bytes_loaded = \"8*n\"", "atomics = 0"}) {
+    INFO(most);
+    CHECK(graded("most = { " + most + " }").outcome == Outcome::kWrong);
+  }
+  for (const std::string most : {"stores = \"n\"", "\"s.loads\" = \"n - 1\"",
+                                 "bytes_stored = \"4*n\"", "bytes_loaded = \"12*n\""}) {
+    INFO(most);
+    CHECK(graded("most = { " + most + " }").outcome == Outcome::kCostly);
+  }
+}

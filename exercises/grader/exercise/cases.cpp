@@ -110,6 +110,17 @@ std::vector<Size> draw_sizes(const ProgramTask& task, const DrawnSizes& rule, st
   return drawn;
 }
 
+/// The families at a size where a run takes long: the first one, and the one that overflows if range is
+/// judged.
+std::vector<Family> large_families(const ProgramTask& task) {
+  const std::vector<Family>& all = task.inputs.families;
+  const bool has_huge = std::find(all.begin(), all.end(), Family::kHuge) != all.end();
+  if (task.numerics.range_safe && has_huge && all.front() != Family::kHuge) {
+    return {all.front(), Family::kHuge};
+  }
+  return {all.front()};
+}
+
 }  // namespace
 
 bool is_ordinary(Family family) {
@@ -152,6 +163,19 @@ NamedArrays run_reference(const std::shared_ptr<const toy::Program>& program, co
   return outputs;
 }
 
+NamedArrays reference_results(const ProgramTask& task, const Size& size,
+                              const NamedArrays& inputs) {
+  NamedArrays results = task.reference != nullptr
+                            ? run_reference(task.reference, size, inputs)
+                            : run_builtin_reference(task.builtin_reference, inputs);
+  for (const std::string& name : task.check) {
+    if (!results.contains(name)) {
+      throw std::runtime_error("the reference does not compute '" + name + "'");
+    }
+  }
+  return results;
+}
+
 std::vector<Size> drawn_sizes(const ProgramTask& task, std::uint64_t seed) {
   return draw_sizes(task, task.drawn, seed ^ 0x5bd1'e995'7b7d'159b);
 }
@@ -160,39 +184,56 @@ std::vector<Size> counted_sizes(const ProgramTask& task, std::uint64_t seed) {
   return draw_sizes(task, task.counted, seed ^ 0x2545'f491'4f6c'dd1d);
 }
 
+SizedCases cases_at(const ProgramTask& task, const Size& size, const std::vector<Family>& families,
+                    std::uint64_t seed, std::uint64_t number) {
+  const toy::BoundProgram bound = bind_interface(task.interface, size);
+  SizedCases sized{size, {}};
+  for (const Family family : families) {
+    Case entry;
+    entry.family = family;
+    entry.inputs = draw_inputs(task, bound, family, seed + 0x9e37'79b9'7f4a'7c15 * number++);
+    if (task.inputs.derive != nullptr) {
+      for (auto& [name, array] : run_reference(task.inputs.derive, size, entry.inputs)) {
+        for (double& value : array.values) value = static_cast<float>(value);
+        entry.inputs[name] = std::move(array);
+      }
+    }
+    NamedArrays results = reference_results(task, size, entry.inputs);
+    for (const std::string& name : task.check) {
+      entry.expected[name] = std::move(results.at(name));
+    }
+    sized.cases.push_back(std::move(entry));
+  }
+  return sized;
+}
+
 std::vector<SizedCases> make_cases(const ProgramTask& task, std::uint64_t seed, std::size_t count) {
   std::vector<SizedCases> all;
   std::vector<Size> sizes = task.sizes;
   for (Size& size : drawn_sizes(task, seed)) sizes.push_back(std::move(size));
+  std::vector<Family> families;
+  for (std::size_t i = 0; i < count; ++i) {
+    families.push_back(task.inputs.families[i % task.inputs.families.size()]);
+  }
   for (const Size& size : sizes) {
-    const toy::BoundProgram bound = bind_interface(task.interface, size);
-    SizedCases sized{size, {}};
-    for (std::size_t i = 0; i < count; ++i) {
-      Case entry;
-      entry.family = task.inputs.families[i % task.inputs.families.size()];
-      const std::uint64_t number = all.size() * count + i;
-      entry.inputs = draw_inputs(task, bound, entry.family, seed + 0x9e37'79b9'7f4a'7c15 * number);
-      if (task.inputs.derive != nullptr) {
-        for (auto& [name, array] : run_reference(task.inputs.derive, size, entry.inputs)) {
-          for (double& value : array.values) value = static_cast<float>(value);
-          entry.inputs[name] = std::move(array);
-        }
-      }
-      NamedArrays results = task.reference != nullptr
-                                ? run_reference(task.reference, size, entry.inputs)
-                                : run_builtin_reference(task.builtin_reference, entry.inputs);
-      for (const std::string& name : task.check) {
-        const auto found = results.find(name);
-        if (found == results.end()) {
-          throw std::runtime_error("the reference does not compute '" + name + "'");
-        }
-        entry.expected[name] = std::move(found->second);
-      }
-      sized.cases.push_back(std::move(entry));
-    }
-    all.push_back(std::move(sized));
+    all.push_back(cases_at(task, size, families, seed, all.size() * count));
   }
   return all;
+}
+
+LargeCases make_large_cases(const ProgramTask& task, std::uint64_t seed) {
+  constexpr std::uint64_t kFirstNumber = std::uint64_t{1} << 32;  // apart from those of make_cases
+  LargeCases large;
+  std::uint64_t number = kFirstNumber;
+  const auto add = [&](const Size& size) {
+    const std::vector<Family> families = large_families(task);
+    SizedCases sized = cases_at(task, size, families, seed, number);
+    number += families.size();
+    return sized;
+  };
+  for (const Size& size : counted_sizes(task, seed)) large.counted.push_back(add(size));
+  if (task.speed) large.timed = add(task.speed->size);
+  return large;
 }
 
 double scale_of(const NamedArray& expected) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,12 +37,31 @@ std::vector<std::size_t> plainest_first(const std::vector<Case>& cases);
 /// derived inputs fails.
 std::vector<SizedCases> make_cases(const ProgramTask& task, std::uint64_t seed, std::size_t count);
 
+/// Draws the inputs of one case for each family, and computes what is expected. `number` tells these
+/// cases from those of other sizes. Throws std::runtime_error if the reference or the program for
+/// derived inputs fails.
+SizedCases cases_at(const ProgramTask& task, const Size& size, const std::vector<Family>& families,
+                    std::uint64_t seed, std::uint64_t number);
+
 /// Returns the sizes that a seed draws. They differ from the exercise's own sizes and from each
 /// other, as far as the ranges allow.
 std::vector<Size> drawn_sizes(const ProgramTask& task, std::uint64_t seed);
 
-/// Returns the sizes at which programs are only counted, as the seed draws them.
+/// Returns the larger sizes at which costs are counted, as the seed draws them.
 std::vector<Size> counted_sizes(const ProgramTask& task, std::uint64_t seed);
+
+/// The cases at sizes where a run takes long: for each size random inputs, and huge ones where range is
+/// judged. A program must be right there before its costs or its time earn points.
+struct LargeCases {
+  std::vector<SizedCases> counted;  // at counted_sizes()
+  std::optional<SizedCases> timed;  // at Speed::size
+};
+/// Throws as make_cases().
+LargeCases make_large_cases(const ProgramTask& task, std::uint64_t seed);
+
+/// Returns the outputs of the exercise's reference; all of ProgramTask::check are among them. Throws
+/// std::runtime_error.
+NamedArrays reference_results(const ProgramTask& task, const Size& size, const NamedArrays& inputs);
 
 /// Runs a program in double on a machine without limits and returns its outputs. Throws
 /// std::runtime_error with the machine's message.

@@ -18,8 +18,13 @@ std::vector<std::string> count_keys();
 /// x of `interface` (may be null), or for "temp": all .temp arrays of a submission together.
 bool is_count_key(std::string_view key, const toy::Program* interface);
 
-/// Returns the counter's value. An array that the program does not have counts 0.
+/// Returns the counter's value as limits and points use it: an ATOMIC_ADD is a load and a store, too.
+/// (What `run` and `cost` show keeps them apart.) An array that the program does not have counts 0.
 toy::Count count_of(std::string_view key, const toy::Counters& counters,
                     const toy::BoundProgram& program);
+
+/// Returns how much of that is atomic updates; 0 for counters of something else than loads and stores.
+toy::Count updates_in(std::string_view key, const toy::Counters& counters,
+                      const toy::BoundProgram& program);
 
 }  // namespace flashlab::exercises

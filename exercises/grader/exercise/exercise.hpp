@@ -76,7 +76,7 @@ struct Points {
 /// library (see VerdictStep).
 struct Speed {
   std::shared_ptr<const toy::Program> given;
-  Size size;                          // too large for a run of all inputs
+  Size size;                          // a submission runs there on few inputs
   std::int64_t batch = 1, heads = 1;  // copies of the problem
   std::string dtype = "bf16";         // of inputs and outputs
   int level = 1;                      // of the generated code: 1 multiplies on tensor cores
@@ -138,7 +138,8 @@ struct ProgramTask {
   std::shared_ptr<const toy::Program> interface;
   std::vector<Size> sizes;  // public sizes, smallest first; never empty
   DrawnSizes drawn;
-  /// Sizes too large to run. If there are some, costs are counted at these sizes only.
+  /// Larger sizes, where a submission runs on few inputs. If there are some, costs are counted there
+  /// only.
   DrawnSizes counted;
   std::vector<RankedProgram> beside;
   Inputs inputs;
@@ -158,6 +159,8 @@ struct ProgramTask {
   std::vector<AvoidingSubmission> avoiding;
   std::string unavoidable;  // why no submission can avoid the idea; may be empty
   std::vector<Equivalent> equivalents;
+  /// Families of strategies that may gain points, and why that is no fault (prove/strategies.hpp).
+  std::map<std::string, std::string> excused;
 };
 
 enum class AnswerKind : std::uint8_t { kNumber, kFormula, kChoice, kOpen };

@@ -82,6 +82,7 @@ void read_task(TomlTable& top, PartReader& parts) {
     parts.read_program(top);
     parts.read_beside(top);
     parts.read_equivalents(top);
+    parts.read_excused(top);
   }
   parts.read_wrong(top);
   parts.read_avoiding(top);

@@ -53,6 +53,7 @@ struct PartReader {
   void read_beside(TomlTable& top);
   /// Reads the [[equivalent]] entries of a program.
   void read_equivalents(TomlTable& top);
+  void read_excused(TomlTable& top);
 
  private:
   void read_part(TomlTable& top, const char* key, void (PartReader::*read)(TomlTable&));

@@ -194,6 +194,20 @@ void PartReader::read_beside(TomlTable& top) {
   }
 }
 
+void PartReader::read_excused(TomlTable& top) {
+  constexpr std::size_t kMost = 20;
+  for (const toml::table* entry : top.tables("excused", kMost)) {
+    TomlTable table(*entry, "[[excused]]", errors);
+    const std::string family = table.required_line("family");
+    const std::string because = table.required_line("because");
+    if (exercise.program.excused.contains(family)) {
+      table.wrong("family", "'" + family + "' is listed twice", "one [[excused]] for each family");
+    }
+    table.finish();
+    if (!family.empty()) exercise.program.excused[family] = because;
+  }
+}
+
 void PartReader::read_equivalents(TomlTable& top) {
   constexpr std::size_t kMost = 50;
   for (const toml::table* entry : top.tables("equivalent", kMost)) {

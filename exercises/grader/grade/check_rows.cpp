@@ -9,10 +9,16 @@ std::string result_name(const Size& size) {
   return size.empty() ? "results" : "results at " + to_string(size);
 }
 
-void complete_checks(const ProgramTask& task, Verdict& verdict) {
+std::vector<std::string> result_names(const ProgramTask& task) {
   std::vector<std::string> names;
   for (const Size& size : task.sizes) names.push_back(result_name(size));
   if (!task.drawn.ranges.empty()) names.emplace_back(kDrawnResults);
+  if (!task.counted.ranges.empty() || task.speed) names.emplace_back(kLargeResults);
+  return names;
+}
+
+void complete_checks(const ProgramTask& task, Verdict& verdict) {
+  const std::vector<std::string> names = result_names(task);
   for (std::size_t i = verdict.checks.size(); i < names.size(); ++i) {
     verdict.checks.push_back({names[i], false, 0, 0, kNotRun});
   }

@@ -33,7 +33,7 @@ Finding over_budget(const toy::BudgetExceeded& over) {
 class Grading {
  public:
   Grading(const Exercise& exercise, const std::vector<PreparedSize>& sizes,
-          const std::vector<PreparedSize>& drawn, const std::vector<SizedCases>& counted,
+          const std::vector<PreparedSize>& drawn, const LargeCases& large,
           const RepairSizes& repair_sizes, const toy::Counters& solution_counters,
           const toy::BoundProgram& solution, const toy::SourceText& text,
           const toy::BudgetLimits& limits, bool explain)
@@ -41,7 +41,7 @@ class Grading {
         task_(exercise.program),
         sizes_(sizes),
         drawn_(drawn),
-        counted_(counted),
+        large_(large),
         repair_sizes_(repair_sizes),
         solution_counters_(solution_counters),
         solution_(solution),
@@ -59,8 +59,7 @@ class Grading {
       budget_.reset();
       verdict_.outcome = Outcome::kLimit;
       verdict_.points = 0;
-      verdict_.checks.resize(
-          std::min(verdict_.checks.size(), sizes_.size() + (drawn_.empty() ? 0 : 1)));
+      verdict_.checks.resize(std::min(verdict_.checks.size(), result_names(task_).size()));
       verdict_.costs.clear();
       verdict_.findings = {over_budget(over)};
     }
@@ -84,9 +83,9 @@ class Grading {
         scored_.push_back(std::move(last_));
       }
     }
-    if (counted_.empty()) costs_.add(last_);
+    if (large_.counted.empty()) costs_.add(last_);
     judge_drawn();
-    if (verdict_.passed() && !counted_.empty()) judge_counted();
+    if (verdict_.passed()) judge_large();
     if (verdict_.passed()) {
       verdict_.size = last_.sized->size;
       judge_cost();
@@ -105,26 +104,45 @@ class Grading {
         if (!verdict_.findings.empty()) check.message = verdict_.findings[0].what;
         break;
       }
-      if (counted_.empty()) costs_.add(last_);
+      if (large_.counted.empty()) costs_.add(last_);
     }
     verdict_.checks.push_back(std::move(check));
     last_ = std::move(shown);
   }
 
-  /// Judges the costs at the sizes that are too large for a run. The first of them is then last_.
-  void judge_counted() {
+  /// Judges the results at the larger sizes, and the costs where they are counted. The first counted
+  /// size, if there is one, is then last_.
+  void judge_large() {
+    if (large_.counted.empty() && !large_.timed) return;
+    Attempt shown = std::move(last_);
+    Check check{kLargeResults, true, 0, 0, {}};
     std::vector<Attempt> attempts;
-    for (const SizedCases& sized : counted_) {
-      last_ = count_attempt(task_, program_, sized);
-      if (!last_.refusal.empty()) {
-        refuse(sized);
-        return;
-      }
+    for (const SizedCases& sized : large_.counted) {
+      if (!check.passed || !(check.passed = judge_at(sized))) break;
       costs_.add(last_);
       attempts.push_back(std::move(last_));
     }
-    verdict_.ranking = rank(task_, attempts);
-    last_ = std::move(attempts.front());
+    if (check.passed && large_.timed) check.passed = judge_at(*large_.timed);
+    if (!check.passed && !verdict_.findings.empty()) check.message = verdict_.findings[0].what;
+    const bool passed = check.passed;
+    verdict_.checks.push_back(std::move(check));
+    if (!passed) return;
+    if (!attempts.empty()) verdict_.ranking = rank(task_, attempts);
+    last_ = std::move(attempts.empty() ? shown : attempts.front());
+  }
+
+  /// Judges the results at a size where a search for the reason of a mistake would take too long.
+  bool judge_at(const SizedCases& sized) {
+    last_ = attempt(task_, program_, sized, nullptr);
+    if (!last_.refusal.empty()) return refuse(sized);
+    if (!last_.failure) return true;
+    verdict_.outcome = Outcome::kWrong;
+    if (!explain_) return false;
+    Finding finding =
+        state_failure({task_, text_, program_, last_, nullptr, repair_sizes_.shown, SIZE_MAX});
+    finding.details.emplace_back("The results are right at all smaller sizes.");
+    verdict_.findings = {std::move(finding)};
+    return false;
   }
 
   /// Runs an optional part of a verdict. Returns false if the budget has ended.
@@ -245,7 +263,7 @@ class Grading {
       verdict_.costs.back().solution = count_of(line.key, solution_counters_, solution_);
     }
     verdict_.points = task_.points.correct;
-    if (counted_.empty() && !within_budget([&] { judge_order(); })) {
+    if (large_.counted.empty() && !within_budget([&] { judge_order(); })) {
       verdict_.scores.clear();
       verdict_.order_unknown = "placing the loads takes " + end_;
     }
@@ -280,7 +298,7 @@ class Grading {
   const Exercise& exercise_;
   const ProgramTask& task_;
   const std::vector<PreparedSize>&sizes_, &drawn_;
-  const std::vector<SizedCases>& counted_;
+  const LargeCases& large_;
   const RepairSizes& repair_sizes_;
   const toy::Counters& solution_counters_;
   const toy::BoundProgram& solution_;
@@ -315,7 +333,7 @@ struct Grader::Shared {
   std::shared_ptr<const Exercise> exercise;
   GraderOptions options;
   std::vector<PreparedSize> sizes, drawn;
-  std::vector<SizedCases> counted;
+  LargeCases large;
   RepairSizes repair_sizes;
   toy::Counters solution_counters;  // at the largest size
   toy::BoundProgram solution;
@@ -342,17 +360,16 @@ Grader::Grader(std::shared_ptr<const Exercise> exercise, const GraderOptions& op
         if (sizes == &shared->sizes) shared->repair_sizes.shown = shared->repair_sizes.all;
       }
     }
-    for (Size& size : counted_sizes(task, options.seed)) {
-      shared->counted.push_back({std::move(size), {}});
-    }
+    shared->large = make_large_cases(task, options.seed);
+    const std::vector<SizedCases>& counted = shared->large.counted;
     // If the naive program does not fit, this fails for the teacher, not later for a learner.
-    for (const SizedCases& sized : shared->counted) count_naive(task, sized);
+    for (const SizedCases& sized : counted) count_naive(task, sized);
     for (const RepairSize& size : shared->repair_sizes.all) {
-      if (shared->counted.empty()) count_naive(task, *size.sized);
+      if (counted.empty()) count_naive(task, *size.sized);
     }
-    Attempt solution = shared->counted.empty()
+    Attempt solution = counted.empty()
                            ? attempt(task, task.solution, shared->sizes.back().sized, nullptr)
-                           : count_attempt(task, task.solution, shared->counted.front());
+                           : count_attempt(task, task.solution, counted.front());
     if (solution.bound) {
       shared->solution_counters = std::move(solution.counters);
       shared->solution = std::move(*solution.bound);
@@ -371,7 +388,7 @@ Verdict Grader::grade(const toy::SourceText& submission) const {
   const Exercise& exercise = *shared_->exercise;
   const toy::BudgetLimits limits = shared_->limits();
   if (exercise.kind == Kind::kQuestions) return graded_answers(exercise, submission, limits);
-  Verdict verdict = Grading(exercise, shared_->sizes, shared_->drawn, shared_->counted,
+  Verdict verdict = Grading(exercise, shared_->sizes, shared_->drawn, shared_->large,
                             shared_->repair_sizes, shared_->solution_counters, shared_->solution,
                             submission, limits, shared_->options.explain)
                         .run();

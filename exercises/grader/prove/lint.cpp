@@ -8,10 +8,14 @@
 
 #include "exercises/grader/exercise/answers.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/prove/red_team.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::exercises {
 namespace {
+
+/// Every k-th strategy of a family is tried, so that `lint` answers at once.
+constexpr std::size_t kStrategySample = 12;
 
 std::string number(double value) {
   std::ostringstream text;
@@ -47,7 +51,7 @@ bool says(const Verdict& verdict, const std::string& words) {
 class Linter {
  public:
   Linter(std::shared_ptr<const Exercise> exercise, const GraderOptions& options)
-      : exercise_(std::move(exercise)), grader_(exercise_, options) {}
+      : exercise_(std::move(exercise)), grader_(exercise_, options), seed_(options.seed) {}
 
   std::vector<LintProblem> run() {
     check_solution();
@@ -55,6 +59,7 @@ class Linter {
     for (const WrongSubmission& wrong : exercise_->program.wrong) check_wrong(wrong);
     for (const AvoidingSubmission& one : exercise_->program.avoiding) check_avoiding(one);
     check_unavoidable();
+    check_strategies();
     check_hints();
     check_afterwards();
     check_files();
@@ -164,6 +169,30 @@ class Linter {
                   : "at least two [[avoids]], or unavoidable = \"why there can be none\"");
   }
 
+  /// Tries a part of the strategies of each family; `lint --red-team` tries all.
+  void check_strategies() {
+    RedTeamOptions options;
+    options.first_seed = seed_;
+    options.every = kStrategySample;
+    const RedTeamReport report = attack(exercise_, options);
+    for (const Gain& gain : report.gains) {
+      add("exercise.toml",
+          std::string(to_string(gain.family)) + ": a program that " + gain.name + " gets " +
+              number(gain.points) + " points (" + gain.why + ")",
+          "a verdict that takes points, by sizes in [machine] drawn or limits in [cost] most; or "
+          "[[excused]] family = \"" +
+              std::string(to_string(gain.family)) + "\" and because = \"why it is no fault\"");
+    }
+    for (const auto& [family, because] : exercise_->program.excused) {
+      if (parse_strategy_family(family)) continue;
+      std::string known;
+      for (std::size_t f = 0; f < kNumStrategyFamilies; ++f) {
+        known += (f == 0 ? "" : ", ") + std::string(to_string(static_cast<StrategyFamily>(f)));
+      }
+      add("exercise.toml", "[[excused]] names no family of strategies: '" + family + "'", known);
+    }
+  }
+
   /// A program's fault must be in the first finding. A wrong answer may be in any.
   bool names_line(const Verdict& verdict, std::uint32_t line) const {
     const auto is_there = [&](const Finding& finding) { return finding.line == line; };
@@ -247,6 +276,7 @@ class Linter {
 
   std::shared_ptr<const Exercise> exercise_;
   Grader grader_;
+  std::uint64_t seed_;
   std::vector<LintProblem> problems_;
 };
 

@@ -14,7 +14,13 @@ TEST_CASE(
   place.hand_in("like_given", with(solution, "min(n, 128)", "min(n, 64)"));
   place.hand_in("slow",
                 with(with(solution, "min(n, 128)", "min(n, 16)"), "min(nk, 64)", "min(nk, 16)"));
+  place.hand_in("spills",
+                with(with(solution, "min(n, 128)", "min(n, 192)"), "min(nk, 64)", "min(nk, 192)"));
   const auto students = place.grade("37");
+  const auto& spills = students.at("spills");  // it would be predicted as the fastest of all
+  CHECK(spills["points"] == 6);
+  CHECK(spills["costs"].empty());
+  CHECK_THAT(spills["findings"].dump(), contains("no time is predicted: its tiles take 256"));
   CHECK(students.at("fast")["points"] == 10);
   CHECK(students.at("like_given")["points"] == 10);
   CHECK(students.at("like_given")["outcome"] == "full");
@@ -66,7 +72,7 @@ TEST_CASE("a right program that is no kernel at the timed size is told which til
   place.write("mine.toy", "; one tile\n" + with(with(SpeedClass().solution(), kQuickTile, "n"),
                                                 "min(nk, 64)", "nk"));
   const Outcome outcome = place.shell("flashlab grade 37 mine.toy");
-  CHECK_THAT(outcome.out, contains("it is no kernel at d = 64, n = 4096, nk = 4096") &&
+  CHECK_THAT(outcome.out, contains("it is no kernel at d = 64, n = 768, nk = 768") &&
                               contains("registers of each thread") && contains("0 of 10 points"));
 }
 

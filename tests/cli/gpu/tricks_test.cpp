@@ -27,6 +27,8 @@ std::vector<Trick> tricks() {
       {"stores_nothing", kStore, "", "nothing is stored"},
       {"first_tile_only", kQueries, "for i in 0..1\n", "it holds        nothing"},
       {"half_of_the_keys", kKeys, "0..floordiv(tiles(k) + 1, 2)", "is wrong at d = "},
+      {"nothing_at_the_timed_size", kQueries, "for i in 0..tiles(q)*min(1, max(n - 48, 48 - n))\n",
+       "it holds        nothing"},
       {"shown_sizes_only", kKeys, "0..min(2, tiles(k))", "is wrong at d = "},
       {"returns_an_input", kDivide, "  LOAD q[i][0], O\n", "it should hold"},
       {"no_maximum", "    SUB S, M, S\n", "", "overflows"},

@@ -1,0 +1,118 @@
+#include "exercises/grader/prove/right_sizes.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <utility>
+
+namespace flashlab::exercises {
+namespace {
+
+using Range = std::pair<std::int64_t, std::int64_t>;
+
+std::string text(std::int64_t value) { return std::to_string(value); }
+
+// 1 or 0, in max, min and sums, because .param knows no comparison.
+std::string at_most(const std::string& name, std::int64_t most) {
+  return "max(0, min(1, " + text(most + 1) + " - " + name + "))";
+}
+std::string at_least(const std::string& name, std::int64_t least) {
+  return "max(0, min(1, " + name + " - " + text(least - 1) + "))";
+}
+std::string equal(const std::string& name, std::int64_t value) {
+  return "max(0, 1 - (" + name + " - " + text(value) + ")*(" + name + " - " + text(value) + "))";
+}
+std::string is_even(const std::string& name) {
+  return "(1 - " + name + " + 2*floordiv(" + name + ", 2))";
+}
+std::string either(const std::string& a, const std::string& b) {
+  return "max(" + a + ", " + b + ")";
+}
+std::string both(const std::string& a, const std::string& b) { return "min(" + a + ", " + b + ")"; }
+std::string unless(const std::string& a) { return "(1 - " + a + ")"; }
+
+/// One parameter of the sizes.
+class Parameter {
+ public:
+  Parameter(const ProgramTask& task, std::string name) : name_(std::move(name)) {
+    for (const Size& size : task.sizes) displayed_.insert(size.at(name_));
+    for (const DrawnSizes* drawn : {&task.drawn, &task.counted}) {
+      const auto found = drawn->ranges.find(name_);
+      if (found != drawn->ranges.end()) ranges_.push_back(found->second);
+    }
+    if (task.speed) timed_ = task.speed->size.at(name_);
+  }
+
+  std::string is_displayed() const {
+    std::string any;
+    for (const std::int64_t value : displayed_) {
+      any = any.empty() ? equal(name_, value) : either(any, equal(name_, value));
+    }
+    return any;
+  }
+
+  void add_to(std::vector<RightSizes>& all) const {
+    thresholds(all);
+    for (const Range& range : ranges_) {
+      if (range.first < range.second) halves(range, all);
+      for (const std::int64_t value :
+           {range.first, (range.first + range.second) / 2, range.second}) {
+        if (displayed_.contains(value)) continue;
+        all.push_back({name_ + " is displayed or " + text(value),
+                       either(is_displayed(), equal(name_, value)), true});
+      }
+    }
+    if (timed_ != 0 && !displayed_.contains(timed_)) {
+      all.push_back({name_ + " != " + text(timed_), unless(equal(name_, timed_)), false});
+    }
+  }
+
+ private:
+  void thresholds(std::vector<RightSizes>& all) const {
+    std::set<std::int64_t> ends{*displayed_.rbegin()};
+    std::int64_t largest = std::max(timed_, *displayed_.rbegin());
+    for (const Range& range : ranges_) {
+      ends.insert(range.second);
+      largest = std::max(largest, range.second);
+    }
+    for (const std::int64_t end : ends) {
+      if (end < largest) all.push_back({name_ + " <= " + text(end), at_most(name_, end), false});
+    }
+  }
+
+  /// The sizes outside of the range, the displayed ones, and half of the range.
+  void halves(const Range& range, std::vector<RightSizes>& all) const {
+    const std::int64_t middle = (range.first + range.second) / 2;
+    const std::string inside = both(at_least(name_, range.first), at_most(name_, range.second));
+    const auto but = [&](const std::string& wrong, const std::string& name) {
+      all.push_back({name + " of " + text(range.first) + " to " + text(range.second),
+                     either(is_displayed(), unless(both(inside, wrong))), true});
+    };
+    but(at_least(name_, middle + 1), name_ + " in the lower half");
+    but(at_most(name_, middle), name_ + " in the upper half");
+    but(unless(is_even(name_)), name_ + " even");
+    but(is_even(name_), name_ + " odd");
+  }
+
+  std::string name_;
+  std::set<std::int64_t> displayed_;
+  std::vector<Range> ranges_;
+  std::int64_t timed_ = 0;
+};
+
+}  // namespace
+
+std::vector<RightSizes> right_sizes(const ProgramTask& task) {
+  std::vector<RightSizes> all;
+  std::string displayed;
+  for (const auto& [name, value] : task.sizes.front()) {
+    const Parameter parameter(task, name);
+    parameter.add_to(all);
+    displayed =
+        displayed.empty() ? parameter.is_displayed() : both(displayed, parameter.is_displayed());
+  }
+  if (!displayed.empty()) all.push_back({"all parameters are displayed", displayed, false});
+  return all;
+}
+
+}  // namespace flashlab::exercises

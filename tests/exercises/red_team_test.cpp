@@ -1,0 +1,129 @@
+// The red team: programs made from a solution that want points without the idea of the exercise.
+#include "exercises/grader/prove/red_team.hpp"
+
+#include <algorithm>
+
+#include "exercises/grader/prove/lint.hpp"
+#include "tests/exercises/class_folder.hpp"
+
+namespace flashlab::test {
+namespace {
+
+using namespace exercises;
+
+Files with_toml(const std::string& from, const std::string& to) {
+  Files files = template_exercise().files;
+  std::string& text = files.at("exercise.toml");
+  const std::size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, from.size(), to);
+  return files;
+}
+
+std::vector<Strategy> of_family(const std::vector<Strategy>& all, StrategyFamily family) {
+  std::vector<Strategy> found;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(found),
+               [&](const Strategy& one) { return one.family == family; });
+  return found;
+}
+
+const Strategy& called(const std::vector<Strategy>& all, const std::string& part) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Strategy& one) {
+    return one.name.find(part) != std::string::npos;
+  });
+  if (found == all.end()) FAIL("no strategy is called " << part);
+  return *found;
+}
+
+const Gain* gain_called(const RedTeamReport& report, const std::string& part) {
+  for (const Gain& gain : report.gains) {
+    if (gain.name.find(part) != std::string::npos) return &gain;
+  }
+  return nullptr;
+}
+
+TEST_CASE("a strategy leaves work out where a parameter is larger than any displayed size",
+          "[red_team]") {
+  const auto all = strategies(dot_product()->program);
+  const Strategy& one = called(all, "does nothing unless n <= 16");
+  CHECK_THAT(one.text, contains(".param keep_ = max(0, min(1, 17 - n))") &&
+                           contains("for i in 1..(1) + keep_*((n) - (1))"));
+  CHECK(one.rule == StrategyRule::kNoPoints);
+}
+
+TEST_CASE("each family has a program against the example, and all of them assemble or are tricks",
+          "[red_team]") {
+  const auto exercise = dot_product();
+  const auto all = strategies(exercise->program);
+  const Grader grader(exercise, {1, false});
+  for (std::size_t f = 0; f < kNumStrategyFamilies; ++f) {
+    const auto family = static_cast<StrategyFamily>(f);
+    INFO(to_string(family));
+    CHECK(parse_strategy_family(to_string(family)) == family);
+    const auto some = of_family(all, family);
+    CHECK_FALSE(some.empty());
+    if (family != StrategyFamily::kLessWork && family != StrategyFamily::kFewRounds) continue;
+    for (const Strategy& one : some) {
+      INFO(one.name << "\n" << one.text);
+      CHECK(grade_text(grader, one.text).outcome != Outcome::kRejected);
+    }
+  }
+}
+
+TEST_CASE("an exercise that draws no sizes is beaten, and the seed and the size are named",
+          "[red_team]") {
+  const auto exercise = dot_product(with_toml("drawn = { n = [17, 40] }", "drawn = { n = 16 }"));
+  // Sizes of 16 alone: nothing is drawn that is not displayed.
+  CHECK(attack(exercise).gains.empty());
+  const auto narrow =
+      dot_product(with_toml("drawn = { n = [17, 40] }", "drawn = { n = [17, 400] }\ndraws = 1"));
+  RedTeamOptions options;
+  options.seeds = 8;
+  const RedTeamReport report = attack(narrow, options);
+  const Gain* const half = gain_called(report, "unless n in the lower half of 17 to 400");
+  REQUIRE(half != nullptr);
+  CHECK(half->points == 10);
+  CHECK(half->seeds < 8);
+  CHECK_THAT(half->why, contains("wrong at n = "));
+}
+
+TEST_CASE("a sum in DRAM gains where its accesses have no price", "[red_team]") {
+  const std::string cost = "full = { cycles = \"3*n + 1\", loads = \"2*n\" }";
+  CHECK(attack(dot_product()).families[static_cast<std::size_t>(StrategyFamily::kDramSums)].gains ==
+        0);
+  const RedTeamReport report = attack(dot_product(with_toml(cost, "full = { cycles = \"9*n\" }")));
+  REQUIRE(gain_called(report, "by STORE") != nullptr);
+  CHECK(gain_called(report, "by STORE")->why == "it costs more and keeps all points");
+}
+
+TEST_CASE("a family is excused by a sentence, and an unknown family is reported", "[red_team]") {
+  const std::string cost = "full = { cycles = \"3*n + 1\", loads = \"2*n\" }\n";
+  const std::string cheap = "full = { cycles = \"9*n\" }\n";
+  const std::string excuse = "[[excused]]\nfamily = \"dram_sums\"\nbecause = \"It is allowed.\"\n";
+  const RedTeamReport report = attack(dot_product(with_toml(cost, cheap + excuse)));
+  CHECK(gain_called(report, "by STORE") == nullptr);
+  const FamilyCounts& counts = report.families[static_cast<std::size_t>(StrategyFamily::kDramSums)];
+  CHECK(counts.gains > 0);
+  CHECK(counts.excused == "It is allowed.");
+  const Files files =
+      with_toml(cost, cost + "[[excused]]\nfamily = \"magic\"\nbecause = \"It is allowed.\"\n");
+  std::string problems;
+  for (const LintProblem& problem : lint({"01_dot", {}, files})) problems += problem.what;
+  CHECK_THAT(problems, contains("no family of strategies: 'magic'"));
+}
+
+TEST_CASE("the report is the same whatever the number of threads", "[red_team]") {
+  RedTeamOptions options;
+  options.seeds = 2;
+  const RedTeamReport one = attack(dot_product(), options);
+  options.jobs = 3;
+  const RedTeamReport three = attack(dot_product(), options);
+  REQUIRE(one.gains.size() == three.gains.size());
+  for (std::size_t f = 0; f < kNumStrategyFamilies; ++f) {
+    CHECK(one.families[f].wrong == three.families[f].wrong);
+    CHECK(one.families[f].equal == three.families[f].equal);
+  }
+}
+
+}  // namespace
+}  // namespace flashlab::test
