@@ -11,6 +11,7 @@
 #include "cli/exercises/mutant_report.hpp"
 #include "cli/exercises/red_team_report.hpp"
 #include "cli/exercises/verbs.hpp"
+#include "cli/gpu/speed.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
@@ -145,6 +146,7 @@ int run_red_team(const LintOptions& options) {
   red_team.first_seed = options.seed;
   red_team.seeds = static_cast<std::size_t>(options.seeds.value_or(1));
   red_team.jobs = options.jobs;
+  red_team.step = add_predicted_time;
   return report_red_team(with_solutions(options), red_team, options.json,
                          options.terminal.terminal());
 }

@@ -37,7 +37,7 @@ class Attack {
       options.seed = s == 0 ? options_.first_seed : seeds() >> 1;
       options.explain = false;
       const Grader grader(exercise_, options);
-      if (s == 0) solution_ = grader.grade(*task_.solution->source);
+      if (s == 0) solution_ = grade(grader, task_.solution->source->text());
       next_ = 0;
       std::vector<std::thread> threads;
       for (std::size_t i = 1; i < options_.jobs; ++i) {
@@ -59,11 +59,15 @@ class Attack {
     }
   }
 
+  Verdict grade(const Grader& grader, const std::string& text) const {
+    return grade_with(grader, exercise_->work_file(), text, options_.step);
+  }
+
   void work(const Grader& grader, std::uint64_t seed, bool is_first) {
     for (std::size_t i = next_++; i < chosen_.size(); i = next_++) {
       try {
         if (is_first || depends_on_seed(first_[i])) {
-          const Verdict verdict = grader.grade(exercise_->work_file(), chosen_[i].text);
+          const Verdict verdict = grade(grader, chosen_[i].text);
           if (is_first) first_[i] = verdict;
           judge(i, verdict, seed);
         }
@@ -99,7 +103,7 @@ class Attack {
   std::string gain_of(std::size_t i, const Verdict& verdict) {
     if (chosen_[i].rule == StrategyRule::kNotCheaper) return cheaper(verdict);
     if (chosen_[i].rule == StrategyRule::kLosesPoints) {
-      if (verdict.points < solution_.points) return "";
+      if (verdict.points < solution_.points || (task_.speed && !options_.step)) return "";
       const std::string less = cheaper(verdict);
       return less.empty() ? "it costs more and keeps all points" : less;
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exercises/grader/exercise/exercise.hpp"
+#include "exercises/grader/grade/classroom.hpp"
 #include "exercises/grader/grade/grader.hpp"
 #include "exercises/grader/prove/strategies.hpp"
 
@@ -51,6 +52,8 @@ struct RedTeamOptions {
   std::size_t seeds = 1;  // each is drawn from the one before
   std::size_t every = 1;  // of each family, every k-th strategy alone; always the first
   std::size_t jobs = 1;
+  /// Judges times. Without it, programs that only take longer are not judged in exercises about speed.
+  VerdictStep step;
   /// Called after each grading, from any thread but never concurrently; may be empty.
   std::function<void(std::size_t done, std::size_t all)> progress;
 };
