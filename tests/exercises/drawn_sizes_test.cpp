@@ -72,6 +72,13 @@ TEST_CASE("sizes are drawn from their ranges by the seed, and are none that ever
   CHECK(seen == std::set<Size>{{{"n", 14}}, {{"n", 15}}, {{"n", 17}}, {{"n", 18}}});
 }
 
+TEST_CASE("eight sizes are drawn unless the exercise says", "[drawn]") {
+  CHECK(drawn_sizes(dot_product()->program, 1).size() == 8);
+  const auto exercise = dot_product(with_toml(kDrawn, "drawn = { n = [18, 20] }"));
+  CHECK(drawn_sizes(exercise->program, 1) ==
+        std::vector<Size>{{{"n", 18}}, {{"n", 19}}, {{"n", 20}}});
+}
+
 TEST_CASE("a range of known sizes alone is drawn from all the same", "[drawn]") {
   const auto exercise = dot_product(with_toml(kDrawn, "drawn = { n = 16 }"));
   CHECK(drawn_sizes(exercise->program, 1) == std::vector<Size>{{{"n", 16}}});
@@ -189,6 +196,36 @@ TEST_CASE("lint tells of an avoiding submission that is accepted, or told someth
              contains("the verdict does not say 'elephant'"));
 }
 
+TEST_CASE("an accepted program gets full marks, or lint says what it gets", "[drawn]") {
+  const std::string table =
+      "\n[[accepted]]\nfile = \"accepted/other.toy\"\nbecause = \"It is right.\"\n";
+  Files files = template_exercise().files;
+  files["accepted/other.toy"] = dot_solution();
+  CHECK_THAT(lint_text(files), contains("accepted/other.toy: nothing refers to this file") &&
+                                   contains("[[accepted]]"));
+  files.at("exercise.toml") += table;
+  CHECK(lint_text(files).empty());
+  files.at("accepted/other.toy") = dot_costly();
+  CHECK_THAT(lint_text(files), contains("this submission does not earn full marks"));
+  files.erase("accepted/other.toy");
+  CHECK_THAT(lint_text(files), contains("there is no file 'accepted/other.toy'"));
+  std::string& toml = files.at("exercise.toml");
+  toml = replaced(toml, "accepted/other.toy", "wrong/forgets_the_last.toy");
+  CHECK_THAT(lint_text(files), contains("accepted/NAME.toy"));
+}
+
+TEST_CASE("a valley is large at both ends and small in the middle", "[drawn]") {
+  const auto exercise =
+      dot_product(with_toml("[expect]", "[inputs]\nfamilies = [\"valley\"]\n[expect]"));
+  const auto cases = make_cases(exercise->program, 1, 1);
+  const std::vector<double>& x = cases.at(3).cases.at(0).inputs.at("x").values;
+  REQUIRE(x.size() == 16);
+  for (std::size_t i = 0; i + 1 < 8; ++i) {
+    CHECK(x[i] >= x[15 - i]);      // the largest one is at the left end
+    CHECK(x[15 - i] >= x[i + 1]);  // the next one at the right end, and so on inwards
+  }
+}
+
 TEST_CASE("an exercise without sizes says why it cannot be avoided, or is avoided", "[drawn]") {
   for (const ExerciseSource& source : builtin_exercises()) {
     if (source.id != "02_c00") continue;
@@ -213,7 +250,7 @@ TEST_CASE("ranges that are none are complained of with their place", "[drawn]") 
   CHECK_THAT(errors("drawn = { n = [17] }"), contains("'n' has no range"));
   CHECK_THAT(errors("drawn = { n = \"many\" }"), contains("'n' has no range"));
   CHECK_THAT(errors("drawn = { m = [17, 40] }"), contains("not the parameters of the sizes"));
-  CHECK_THAT(errors("drawn = { n = [17, 40] }\ndraws = 9"), contains("draws"));
+  CHECK_THAT(errors("drawn = { n = [17, 40] }\ndraws = 65"), contains("draws"));
   CHECK_THAT(errors("drawn = { n = [17, 40] }\ntemporaries = \"2*m\""), contains("'temporaries'"));
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <set>
 #include <stdexcept>
 
 #include "toymachine/execute/dram.hpp"
@@ -17,6 +18,16 @@ namespace {
 /// Uniform in [low, high), the same on every platform.
 double uniform(std::mt19937_64& generator, double low, double high) {
   return low + (high - low) * std::ldexp(static_cast<double>(generator() >> 11), -53);
+}
+
+/// The largest values go to both ends, alternately, and the smallest to the middle.
+void order_as_valley(std::vector<double>& values) {
+  std::vector<double> falling = values;
+  std::sort(falling.rbegin(), falling.rend());
+  std::size_t left = 0, right = values.size();
+  for (std::size_t i = 0; i < falling.size(); ++i) {
+    values[i % 2 == 0 ? left++ : --right] = falling[i];
+  }
 }
 
 void fill_from_family(std::vector<double>& values, Family family, const Range& range,
@@ -38,6 +49,7 @@ void fill_from_family(std::vector<double>& values, Family family, const Range& r
   if (family == Family::kAscending) std::sort(values.begin(), values.end());
   if (family == Family::kDescending) std::sort(values.rbegin(), values.rend());
   if (family == Family::kConstant) std::fill(values.begin(), values.end(), values[0]);
+  if (family == Family::kValley) order_as_valley(values);
   if (family == Family::kSpike) values[generator() % values.size()] = inputs.huge;
 }
 
@@ -88,25 +100,107 @@ NamedArrays draw_inputs(const ProgramTask& task, const toy::BoundProgram& bound,
   return inputs;
 }
 
-std::vector<Size> draw_sizes(const ProgramTask& task, const DrawnSizes& rule, std::uint64_t seed) {
+/// Uniform in 0..count-1, the same on every platform.
+std::uint64_t below(std::mt19937_64& generator, std::uint64_t count) { return generator() % count; }
+
+/// A part of a range; both ends belong to it.
+struct Stratum {
+  std::int64_t first = 0, last = 0;
+};
+
+/// Cuts a range into `count` parts of equal width, in random order. A range of fewer values gives parts
+/// of one value each, and every value is one of them.
+std::vector<Stratum> strata(const std::pair<std::int64_t, std::int64_t>& range, std::int64_t count,
+                            std::mt19937_64& generator) {
+  const std::int64_t width = range.second - range.first + 1;
+  std::vector<Stratum> parts;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t first = (i * width + (width < count ? width - 1 : 0)) / count;
+    const std::int64_t last = std::max(first, (i + 1) * width / count - 1);
+    parts.push_back({range.first + first, range.first + last});
+  }
+  for (std::size_t i = parts.size(); i > 1; --i) {
+    std::swap(parts[i - 1], parts[below(generator, i)]);
+  }
+  return parts;
+}
+
+std::int64_t sum_of(const Size& size) {
+  return std::accumulate(size.begin(), size.end(), std::int64_t{0},
+                         [](std::int64_t sum, const auto& entry) { return sum + entry.second; });
+}
+
+/// Draws a Latin hypercube: the draws share out the parts of each parameter's range. Sizes that are known
+/// already are drawn again, and left out if there are no others.
+std::vector<Size> draw_once(const ProgramTask& task, const DrawnSizes& rule,
+                            std::mt19937_64& generator) {
   constexpr int kMostTries = 100;
   std::vector<Size> drawn;
-  if (rule.ranges.empty()) return drawn;
-  std::mt19937_64 generator(seed);
   const auto is_known = [&](const Size& size) {
     return std::find(task.sizes.begin(), task.sizes.end(), size) != task.sizes.end() ||
            std::find(drawn.begin(), drawn.end(), size) != drawn.end();
   };
-  for (std::int64_t i = 0; i < rule.count; ++i) {
+  std::map<std::string, std::vector<Stratum>> parts;
+  for (const auto& [name, range] : rule.ranges) {
+    parts[name] = strata(range, rule.count, generator);
+  }
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rule.count); ++i) {
     Size size;
     for (int tries = 0; tries == 0 || (is_known(size) && tries < kMostTries); ++tries) {
       for (const auto& [name, range] : rule.ranges) {
-        const auto width = static_cast<std::uint64_t>(range.second - range.first) + 1;
-        size[name] = range.first + static_cast<std::int64_t>(generator() % width);
+        const bool is_whole_range = tries > kMostTries / 2;
+        const Stratum part =
+            is_whole_range ? Stratum{range.first, range.second} : parts.at(name)[i];
+        const auto width = static_cast<std::uint64_t>(part.last - part.first) + 1;
+        size[name] = part.first + static_cast<std::int64_t>(below(generator, width));
       }
     }
-    drawn.push_back(std::move(size));
+    if (drawn.empty() || !is_known(size)) drawn.push_back(std::move(size));
   }
+  return drawn;
+}
+
+/// Whether the sizes have a value in each half of each parameter's range, an even and an odd one, as far as
+/// the range has such values that are not among the exercise's own.
+bool cover_halves(const std::vector<Size>& sizes, const ProgramTask& task, const DrawnSizes& rule) {
+  for (const auto& [name, range] : rule.ranges) {
+    // For each half and each parity: has the range such a value, has a size one?
+    std::array<bool, 4> wanted{}, there{};
+    const auto note = [&, middle = (range.first + range.second) / 2](std::int64_t value,
+                                                                     std::array<bool, 4>& where) {
+      where[value <= middle ? 0 : 1] = true;
+      where[value % 2 == 0 ? 2 : 3] = true;
+    };
+    std::set<std::int64_t> known;
+    for (const Size& size : task.sizes) known.insert(size.at(name));
+    const std::int64_t enough = std::min(range.second, range.first + 200);
+    for (std::int64_t value = range.first; value <= enough; ++value) {
+      if (!known.contains(value)) note(value, wanted);
+    }
+    if (!known.contains(range.second)) note(range.second, wanted);
+    for (const Size& size : sizes) {
+      if (!known.contains(size.at(name))) note(size.at(name), there);
+    }
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (wanted[i] && !there[i]) return false;
+    }
+  }
+  return true;
+}
+
+/// A program that is wrong in either half of any range, at its even or its odd values, or at one value of a
+/// short range, meets such a size with every seed. Small sizes come first: a failure is easier to explain
+/// there.
+std::vector<Size> draw_sizes(const ProgramTask& task, const DrawnSizes& rule, std::uint64_t seed) {
+  constexpr int kMostTries = 200;
+  if (rule.ranges.empty()) return {};
+  std::mt19937_64 generator(seed);
+  std::vector<Size> drawn = draw_once(task, rule, generator);
+  for (int i = 1; rule.count > 1 && !cover_halves(drawn, task, rule) && i < kMostTries; ++i) {
+    drawn = draw_once(task, rule, generator);
+  }
+  std::stable_sort(drawn.begin(), drawn.end(),
+                   [](const Size& a, const Size& b) { return sum_of(a) < sum_of(b); });
   return drawn;
 }
 
@@ -128,9 +222,9 @@ bool is_ordinary(Family family) {
 }
 
 std::vector<std::size_t> plainest_first(const std::vector<Case>& cases) {
-  constexpr std::array<Family, 7> kOrder{Family::kRandom,   Family::kAscending, Family::kDescending,
-                                         Family::kConstant, Family::kTiny,      Family::kSpike,
-                                         Family::kHuge};
+  constexpr std::array<Family, 8> kOrder{Family::kRandom, Family::kAscending, Family::kDescending,
+                                         Family::kValley, Family::kConstant,  Family::kTiny,
+                                         Family::kSpike,  Family::kHuge};
   const auto place = [&](std::size_t i) {
     return std::find(kOrder.begin(), kOrder.end(), cases[i].family) - kOrder.begin();
   };
@@ -207,6 +301,25 @@ SizedCases cases_at(const ProgramTask& task, const Size& size, const std::vector
   return sized;
 }
 
+namespace {
+
+/// The draws share the families. Tiles are run one case after another.
+constexpr std::size_t kDrawnCases = 4, kDrawnTileCases = 2;
+
+/// The families at one size. Each size begins with the exercise's first family, which shows most
+/// mistakes. The others follow in turn, and each turn begins them at another place.
+std::vector<Family> families_in_turn(const std::vector<Family>& all, std::size_t turn,
+                                     std::size_t count) {
+  std::vector<Family> families{all[0]};
+  for (std::size_t i = 1; i < count; ++i) {
+    families.push_back(all.size() == 1 ? all[0]
+                                       : all[1 + (turn * (count - 1) + i - 1) % (all.size() - 1)]);
+  }
+  return families;
+}
+
+}  // namespace
+
 std::vector<SizedCases> make_cases(const ProgramTask& task, std::uint64_t seed, std::size_t count) {
   std::vector<SizedCases> all;
   std::vector<Size> sizes = task.sizes;
@@ -216,6 +329,12 @@ std::vector<SizedCases> make_cases(const ProgramTask& task, std::uint64_t seed, 
     families.push_back(task.inputs.families[i % task.inputs.families.size()]);
   }
   for (const Size& size : sizes) {
+    const bool is_drawn = all.size() >= task.sizes.size();
+    if (is_drawn) {
+      const bool tiled = bind_interface(task.interface, size).tiled;
+      families = families_in_turn(task.inputs.families, all.size(),
+                                  std::min(count, tiled ? kDrawnTileCases : kDrawnCases));
+    }
     all.push_back(cases_at(task, size, families, seed, all.size() * count));
   }
   return all;

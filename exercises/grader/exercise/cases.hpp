@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "exercises/grader/exercise/exercise.hpp"
 #include "exercises/grader/exercise/references.hpp"
 #include "toymachine/bind/bound_program.hpp"
+#include "toymachine/execute/execution.hpp"
 
 namespace flashlab::exercises {
 
@@ -22,6 +24,9 @@ struct Case {
 struct SizedCases {
   Size size;
   std::vector<Case> cases;
+  /// The counts of the naive program here, by the keys of Cost::full. Empty: not counted yet, or there is
+  /// no such program.
+  std::map<std::string, toy::Count> naive = {};
 };
 
 /// Whether the inputs are neither huge nor tiny: a result that is wrong on these is wrong by its
@@ -33,7 +38,7 @@ bool is_ordinary(Family family);
 std::vector<std::size_t> plainest_first(const std::vector<Case>& cases);
 
 /// Makes `count` cases for every size of the exercise, cycling through its families, and
-/// then for the drawn sizes. Throws std::runtime_error if the reference or the program for
+/// then for the drawn sizes, where programs on tiles have fewer cases each. Throws std::runtime_error if the reference or the program for
 /// derived inputs fails.
 std::vector<SizedCases> make_cases(const ProgramTask& task, std::uint64_t seed, std::size_t count);
 
@@ -43,8 +48,9 @@ std::vector<SizedCases> make_cases(const ProgramTask& task, std::uint64_t seed, 
 SizedCases cases_at(const ProgramTask& task, const Size& size, const std::vector<Family>& families,
                     std::uint64_t seed, std::uint64_t number);
 
-/// Returns the sizes that a seed draws. They differ from the exercise's own sizes and from each
-/// other, as far as the ranges allow.
+/// Returns the sizes that a seed draws, small ones first. They differ from the exercise's own sizes and
+/// from each other; fewer than asked for if the ranges have no more. They share out each parameter's
+/// range: each draw has its own part of it, and of a range of few values every one is drawn.
 std::vector<Size> drawn_sizes(const ProgramTask& task, std::uint64_t seed);
 
 /// Returns the larger sizes at which costs are counted, as the seed draws them.

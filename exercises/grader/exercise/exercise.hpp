@@ -35,6 +35,7 @@ enum class Family : std::uint8_t {
   kHuge,        // uniform in +-Inputs::huge
   kTiny,        // uniform in +-Inputs::tiny
   kSpike,       // near 0, except one element of size Inputs::huge
+  kValley,      // in the array's range, largest at both ends and smallest in the middle
 };
 std::string_view to_string(Family family);
 std::optional<Family> parse_family(std::string_view name);
@@ -48,6 +49,10 @@ struct DrawnSizes {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> ranges;  // empty: no sizes are drawn
   std::int64_t count = 1;
 };
+
+/// How many sizes are drawn unless the exercise says. A program that is right at half of all sizes, whichever
+/// half it is, is right at all of them for about one seed in 2^8.
+inline constexpr std::int64_t kUsualDraws = 8;
 
 struct Inputs {
   std::vector<Family> families;         // never empty
@@ -113,6 +118,12 @@ struct Equivalent {
   std::string because;  // why no input distinguishes the two programs
 };
 
+/// Another right program, which lint demands full marks for: often a cheaper idea than the exercise's.
+struct AcceptedSubmission {
+  std::string file;     // in the folder: "accepted/shifted_squares.toy"
+  std::string because;  // why it is accepted
+};
+
 /// A program beside which submissions are ranked.
 struct RankedProgram {
   std::string name;  // "flash1"
@@ -157,6 +168,7 @@ struct ProgramTask {
   std::int64_t max_milliseconds = 2000;
   std::vector<WrongSubmission> wrong;
   std::vector<AvoidingSubmission> avoiding;
+  std::vector<AcceptedSubmission> accepted;
   std::string unavoidable;  // why no submission can avoid the idea; may be empty
   std::vector<Equivalent> equivalents;
   /// Families of strategies that may gain points, and why that is no fault (prove/strategies.hpp).

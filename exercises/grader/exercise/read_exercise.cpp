@@ -81,6 +81,7 @@ void read_task(TomlTable& top, PartReader& parts) {
   } else {
     parts.read_program(top);
     parts.read_beside(top);
+    parts.read_accepted(top);
     parts.read_equivalents(top);
     parts.read_excused(top);
   }

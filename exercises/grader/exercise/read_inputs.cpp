@@ -11,9 +11,16 @@
 namespace flashlab::exercises {
 namespace {
 
-const std::vector<Family> kFamilies = {Family::kRandom,   Family::kAscending, Family::kDescending,
-                                       Family::kConstant, Family::kHuge,      Family::kTiny,
-                                       Family::kSpike};
+/// Those of an exercise that lists none.
+const std::vector<Family> kUsualFamilies = {
+    Family::kRandom, Family::kAscending, Family::kDescending, Family::kConstant,
+    Family::kHuge,   Family::kTiny,      Family::kSpike};
+
+std::vector<Family> all_families() {
+  std::vector<Family> all = kUsualFamilies;
+  all.push_back(Family::kValley);
+  return all;
+}
 
 std::optional<Range> read_range(const toml::node& value) {
   const toml::array* pair = value.as_array();
@@ -55,12 +62,14 @@ std::string_view to_string(Family family) {
       return "tiny";
     case Family::kSpike:
       return "spike";
+    case Family::kValley:
+      return "valley";
   }
   return "";
 }
 
 std::optional<Family> parse_family(std::string_view name) {
-  for (const Family family : kFamilies) {
+  for (const Family family : all_families()) {
     if (to_string(family) == name) return family;
   }
   return std::nullopt;
@@ -82,7 +91,7 @@ void PartReader::expect_inputs(const std::string& file, const toy::Program& prog
 void PartReader::read_inputs(TomlTable& inputs) {
   Inputs& result = exercise.program.inputs;
   std::vector<std::string> names;
-  for (const Family known : kFamilies) names.emplace_back(to_string(known));
+  for (const Family known : all_families()) names.emplace_back(to_string(known));
   for (const std::string& name : inputs.texts("families")) {
     if (const auto family = parse_family(name)) {
       result.families.push_back(*family);
@@ -91,7 +100,7 @@ void PartReader::read_inputs(TomlTable& inputs) {
                    toy::nearest(name, names).value_or(""));
     }
   }
-  if (result.families.empty()) result.families = kFamilies;
+  if (result.families.empty()) result.families = kUsualFamilies;
   result.huge = inputs.number("huge", result.huge);
   result.tiny = inputs.number("tiny", result.tiny);
   if (!(result.huge > 0)) inputs.wrong("huge", "not above 0", "such as 1e4");

@@ -140,11 +140,11 @@ void PartReader::read_machines(TomlTable& machine) {
   exercise.program.machines = ".machines " + text;
 }
 
-/// drawn = { n = [20, 40], d = 3 }, draws = 2; in the same way counted and counts.
+/// drawn = { n = [20, 40], d = 3 }, draws = 4; in the same way counted and counts.
 void PartReader::read_drawn(TomlTable& machine) {
-  constexpr std::int64_t kMostDraws = 8;
+  constexpr std::int64_t kMostDraws = 64;
   ProgramTask& task = exercise.program;
-  task.drawn.count = machine.whole("draws", 1, 1, kMostDraws);
+  task.drawn.count = machine.whole("draws", kUsualDraws, 1, kMostDraws);
   task.drawn.ranges = read_size_ranges(machine, "drawn");
   task.counted.count = machine.whole("counts", 1, 1, kMostDraws);
   task.counted.ranges = read_size_ranges(machine, "counted");

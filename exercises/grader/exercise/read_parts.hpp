@@ -49,6 +49,7 @@ struct PartReader {
   void read_wrong(TomlTable& top);
   /// Reads the [[avoids]] entries of either kind, or `unavoidable`.
   void read_avoiding(TomlTable& top);
+  void read_accepted(TomlTable& top);
   /// Reads the [[beside]] entries of a program.
   void read_beside(TomlTable& top);
   /// Reads the [[equivalent]] entries of a program.

@@ -172,6 +172,24 @@ void PartReader::read_avoiding(TomlTable& top) {
   }
 }
 
+void PartReader::read_accepted(TomlTable& top) {
+  constexpr std::size_t kMost = 20;
+  for (const toml::table* entry : top.tables("accepted", kMost)) {
+    TomlTable table(*entry, "[[accepted]]", errors);
+    AcceptedSubmission accepted;
+    accepted.file = table.required_line("file");
+    accepted.because = table.required_line("because");
+    if (accepted.file.empty()) {
+    } else if (!accepted.file.starts_with("accepted/") || !accepted.file.ends_with(".toy")) {
+      table.wrong("file", "'" + accepted.file + "'", "accepted/NAME.toy");
+    } else {
+      text(accepted.file, &table, "file");
+    }
+    table.finish();
+    exercise.program.accepted.push_back(std::move(accepted));
+  }
+}
+
 void PartReader::read_beside(TomlTable& top) {
   constexpr std::size_t kMost = 8;
   for (const toml::table* entry : top.tables("beside", kMost)) {

@@ -22,6 +22,7 @@ void CostJudge::add(const Attempt& attempt) {
   const Size& size = attempt.sized->size;
   CostScore here = score_cost(task_, attempt);
   for (const Excess& excess : here.excesses) {
+    if (!exceeded_.insert(excess.key).second) continue;
     excesses_.push_back(count_text(excess.key, excess.value, attempt) + at_size_text(size) +
                         ", at most " + excess.most.get_str() + " are accepted");
   }

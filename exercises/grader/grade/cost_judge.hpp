@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ class CostJudge {
   const CostScore& score() const { return score_; }
   /// Returns "28 cycles at n = 4, full marks 25", for the size with the smallest share.
   std::string excess_text(const CostLine& line) const;
-  /// Returns the costs that are not accepted, at any size: one sentence for each.
+  /// Returns the costs that are not accepted: one sentence for each counter, at the first such size.
   const std::vector<std::string>& excesses() const { return excesses_; }
 
  private:
@@ -30,6 +31,7 @@ class CostJudge {
   CostScore score_;
   std::map<std::string, std::string> excess_texts_;  // by counter
   std::vector<std::string> excesses_;
+  std::set<std::string> exceeded_;  // counters
 };
 
 }  // namespace flashlab::exercises

@@ -350,22 +350,21 @@ Grader::Grader(std::shared_ptr<const Exercise> exercise, const GraderOptions& op
   shared->options = options;
   if (shared->exercise->kind == Kind::kProgram) {
     const ProgramTask& task = shared->exercise->program;
+    shared->large = make_large_cases(task, options.seed);
+    std::vector<SizedCases>& counted = shared->large.counted;
+    // If the naive program does not fit, this fails for the teacher, not later for a learner.
+    for (SizedCases& sized : counted) sized.naive = count_naive(task, sized);
     for (SizedCases& sized : make_cases(task, options.seed, toy::kLanes)) {
+      if (counted.empty()) sized.naive = count_naive(task, sized);
       const bool shown = shared->sizes.size() < task.sizes.size();
-      (shown ? shared->sizes : shared->drawn).push_back(prepare_size(task, std::move(sized)));
+      (shown ? shared->sizes : shared->drawn)
+          .push_back(prepare_size(task, std::move(sized), shown));
     }
     for (const auto* const sizes : {&shared->sizes, &shared->drawn}) {
       for (const PreparedSize& size : *sizes) {
         shared->repair_sizes.all.push_back({&size.sized, size.lanes ? &*size.lanes : nullptr});
         if (sizes == &shared->sizes) shared->repair_sizes.shown = shared->repair_sizes.all;
       }
-    }
-    shared->large = make_large_cases(task, options.seed);
-    const std::vector<SizedCases>& counted = shared->large.counted;
-    // If the naive program does not fit, this fails for the teacher, not later for a learner.
-    for (const SizedCases& sized : counted) count_naive(task, sized);
-    for (const RepairSize& size : shared->repair_sizes.all) {
-      if (counted.empty()) count_naive(task, *size.sized);
     }
     Attempt solution = counted.empty()
                            ? attempt(task, task.solution, shared->sizes.back().sized, nullptr)

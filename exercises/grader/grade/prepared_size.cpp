@@ -6,14 +6,14 @@
 
 namespace flashlab::exercises {
 
-PreparedSize prepare_size(const ProgramTask& task, SizedCases sized) {
+PreparedSize prepare_size(const ProgramTask& task, SizedCases sized, bool is_displayed) {
   PreparedSize size;
   const auto all = bind_machines(task, task.solution, sized.size);
   if (all && !all->bound.tiled) {
     std::vector<LaneCase> lanes = make_lane_cases(sized, all->bound, task.tolerance);
     size.lanes = std::move(lanes.front());
   }
-  size.solution = solution_at(task, sized.size);
+  if (is_displayed) size.solution = solution_at(task, sized.size);
   size.sized = std::move(sized);
   return size;
 }

@@ -16,9 +16,9 @@ namespace flashlab::exercises {
 struct PreparedSize {
   SizedCases sized;
   std::optional<LaneCase> lanes;         // programs on scalars
-  std::unique_ptr<SolutionAt> solution;  // small sizes only
+  std::unique_ptr<SolutionAt> solution;  // small displayed sizes only
 };
-PreparedSize prepare_size(const ProgramTask& task, SizedCases sized);
+PreparedSize prepare_size(const ProgramTask& task, SizedCases sized, bool is_displayed);
 
 /// The sizes at which repairs are tried.
 struct RepairSizes {

@@ -38,15 +38,21 @@ double CostScore::share() const {
   return lines.empty() ? 1 : total / static_cast<double>(lines.size());
 }
 
-std::optional<Attempt> count_naive(const ProgramTask& task, const SizedCases& sized) {
-  if (task.cost.naive == nullptr) return std::nullopt;
+std::map<std::string, toy::Count> count_naive(const ProgramTask& task, const SizedCases& sized) {
+  std::map<std::string, toy::Count> counts;
+  if (task.cost.naive == nullptr) return counts;
   ProgramTask unlimited = task;
   unlimited.registers.clear();
   unlimited.temporaries = true;
   unlimited.most_temporary.reset();
   unlimited.most_register_bytes.reset();
   Attempt naive = count_attempt(unlimited, task.cost.naive, sized);
-  if (naive.bound && naive.refusal.empty()) return naive;
+  if (naive.bound && naive.refusal.empty()) {
+    for (const auto& [key, formula] : task.cost.full) {
+      counts[key] = count_of(key, naive.counters, *naive.bound);
+    }
+    return counts;
+  }
   const std::string size = to_string(sized.size);
   throw std::runtime_error("the naive program cannot be counted" +
                            (size.empty() ? "" : " at " + size) + "\n" +
@@ -56,14 +62,16 @@ std::optional<Attempt> count_naive(const ProgramTask& task, const SizedCases& si
 CostScore score_cost(const ProgramTask& task, const Attempt& attempt) {
   CostScore score;
   const Size& size = attempt.sized->size;
-  const std::optional<Attempt> naive = count_naive(task, *attempt.sized);
+  std::map<std::string, toy::Count> counted_here;
+  if (attempt.sized->naive.empty()) counted_here = count_naive(task, *attempt.sized);
+  const auto& naive = attempt.sized->naive.empty() ? counted_here : attempt.sized->naive;
   const auto count = [](const std::string& key, const Attempt& of) {
     return count_of(key, of.counters, *of.bound);
   };
   for (const auto& [key, formula] : task.cost.full) {
     CostLine line{key, count(key, attempt), value_at(formula, size), {}, {}};
     line.naive = 2 * line.full;
-    if (naive) line.naive = std::max(line.full, count(key, *naive));
+    if (!naive.empty()) line.naive = std::max(line.full, naive.at(key));
     line.share = cost_share(line);
     score.lines.push_back(std::move(line));
   }

@@ -1,7 +1,8 @@
 // Converts a right program's counts into a score.
 #pragma once
 
-#include <optional>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "exercises/grader/exercise/exercise.hpp"
@@ -33,10 +34,10 @@ struct CostScore {
   double share() const;
 };
 
-/// Returns the counts of the naive program, which need not keep the limits that enforce the
-/// exercise's idea; nothing if there is no such program. Throws std::runtime_error with its errors if
-/// it does not fit the exercise at this size.
-std::optional<Attempt> count_naive(const ProgramTask& task, const SizedCases& sized);
+/// Returns the counts of the naive program for SizedCases::naive. It need not keep the limits that
+/// enforce the exercise's idea. Throws std::runtime_error with its errors if it does not fit the exercise
+/// at this size.
+std::map<std::string, toy::Count> count_naive(const ProgramTask& task, const SizedCases& sized);
 
 /// Returns the score of an attempt. The caller sets CostLine::solution.
 CostScore score_cost(const ProgramTask& task, const Attempt& attempt);

@@ -58,6 +58,7 @@ class Linter {
     check_starter();
     for (const WrongSubmission& wrong : exercise_->program.wrong) check_wrong(wrong);
     for (const AvoidingSubmission& one : exercise_->program.avoiding) check_avoiding(one);
+    for (const AcceptedSubmission& one : exercise_->program.accepted) check_accepted(one);
     check_unavoidable();
     check_strategies();
     check_hints();
@@ -149,6 +150,13 @@ class Linter {
       add(one.file, "the verdict does not say '" + one.says + "'",
           "these words, as [[avoids]] says", explanation(verdict));
     }
+  }
+
+  void check_accepted(const AcceptedSubmission& one) {
+    const Verdict verdict = grader_.grade(one.file, exercise_->files.at(one.file));
+    if (verdict.outcome == Outcome::kFull) return;
+    add(one.file, "this submission does not earn full marks", "full marks, as [[accepted]] says",
+        explanation(verdict));
   }
 
   /// Checks that sizes cannot be guessed, and that submissions try to avoid the idea.
@@ -247,6 +255,7 @@ class Linter {
     const ProgramTask& task = exercise_->program;
     for (const WrongSubmission& wrong : task.wrong) known.insert(wrong.file);
     for (const AvoidingSubmission& one : task.avoiding) known.insert(one.file);
+    for (const AcceptedSubmission& one : task.accepted) known.insert(one.file);
     if (is_program()) known.insert({"solution.toy", "starter.toy", "proven.json"});
     if (task.cost.naive != nullptr) known.insert(task.cost.naive->source->name());
     if (task.speed) known.insert(task.speed->given->source->name());
@@ -259,6 +268,7 @@ class Linter {
       std::string table;
       if (entry.first.starts_with("wrong/")) table = "[[wrong]]";
       if (entry.first.starts_with("avoids/")) table = "[[avoids]]";
+      if (entry.first.starts_with("accepted/")) table = "[[accepted]]";
       add(printable(entry.first), "nothing refers to this file",
           table.empty()
               ? "no such file, or its name as reference, derive or [[wrong]] file"

@@ -32,6 +32,8 @@ std::shared_ptr<const Exercise> with_size_alone(const Exercise& exercise, const 
   Exercise result = exercise;
   result.program.sizes.assign(1, size);
   result.program.drawn = {};
+  result.program.counted = {};  // the program is for this size alone
+  result.program.speed.reset();
   return std::make_shared<const Exercise>(std::move(result));
 }
 

@@ -1,0 +1,188 @@
+// Drawn sizes share out the ranges, so that no half of a range is left out.
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "exercises/grader/exercise/cases.hpp"
+#include "exercises/grader/judge/cost_score.hpp"
+#include "tests/exercises/class_folder.hpp"
+
+namespace flashlab::test {
+namespace {
+
+using namespace exercises;
+
+constexpr std::uint64_t kSeeds = 300;
+
+/// The exercises of the course with sizes that are drawn.
+std::vector<Exercise> exercises_with_draws() {
+  std::vector<Exercise> all;
+  for (const ExerciseSource& source : builtin_exercises()) {
+    ReadResult read = read_exercise(source.id, source.files);
+    REQUIRE(read.exercise);
+    if (!read.exercise->program.drawn.ranges.empty()) all.push_back(std::move(*read.exercise));
+  }
+  REQUIRE(all.size() > 10);
+  return all;
+}
+
+/// Whether the exercise's tiles have given sizes, B by Bd and so on.
+bool has_given_tiles(const ProgramTask& task) {
+  return task.drawn.ranges.contains("B") && !task.free_tiles;
+}
+
+/// For how many seeds every drawn size is in the set.
+template <class IsIn>
+std::uint64_t seeds_within(const ProgramTask& task, const IsIn& is_in) {
+  std::uint64_t seeds = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const std::vector<Size> sizes = drawn_sizes(task, seed);
+    seeds += std::all_of(sizes.begin(), sizes.end(), is_in) ? 1 : 0;
+  }
+  return seeds;
+}
+
+}  // namespace
+
+TEST_CASE("both halves of every range are drawn with every seed, and even and odd values",
+          "[drawn]") {
+  for (const Exercise& exercise : exercises_with_draws()) {
+    const ProgramTask& task = exercise.program;
+    for (const auto& [name, range] : task.drawn.ranges) {
+      std::set<std::int64_t> hidden;
+      for (std::int64_t value = range.first; value <= range.second; ++value) hidden.insert(value);
+      for (const Size& size : task.sizes) hidden.erase(size.at(name));
+      const std::int64_t middle = (range.first + range.second) / 2;
+      const auto never_leaves = [&](const char* half, const auto& is_in) {
+        INFO(exercise.id << ", " << name << " " << half);
+        if (std::all_of(hidden.begin(), hidden.end(), is_in)) return;
+        // A submission may know the displayed values.
+        CHECK(seeds_within(task, [&](const Size& size) {
+                return is_in(size.at(name)) || !hidden.contains(size.at(name));
+              }) == 0);
+      };
+      never_leaves("in the lower half", [&](std::int64_t value) { return value <= middle; });
+      never_leaves("in the upper half", [&](std::int64_t value) { return value > middle; });
+      never_leaves("even", [](std::int64_t value) { return value % 2 == 0; });
+      never_leaves("odd", [](std::int64_t value) { return value % 2 != 0; });
+    }
+  }
+}
+
+TEST_CASE("each draw has its own part of every range, and a short range is drawn whole",
+          "[drawn]") {
+  for (const Exercise& exercise : exercises_with_draws()) {
+    const DrawnSizes& rule = exercise.program.drawn;
+    if (rule.count < kUsualDraws) continue;
+    INFO(exercise.id);
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+      const std::vector<Size> sizes = drawn_sizes(exercise.program, seed);
+      for (const auto& [name, range] : rule.ranges) {
+        std::set<std::int64_t> values;
+        for (const Size& size : sizes) values.insert(size.at(name));
+        const std::int64_t width = range.second - range.first + 1;
+        CHECK(values.size() + 1 >= static_cast<std::size_t>(std::min(width, kUsualDraws)));
+      }
+    }
+  }
+}
+
+TEST_CASE("at most one seed in fifty draws from one half of the values alone, whichever half",
+          "[drawn]") {
+  std::mt19937_64 generator(7);
+  for (const Exercise& exercise : exercises_with_draws()) {
+    const ProgramTask& task = exercise.program;
+    if (task.drawn.count < kUsualDraws) continue;
+    for (const auto& [name, range] : task.drawn.ranges) {
+      if (range.first == range.second) continue;
+      for (int half = 0; half < 3; ++half) {
+        std::vector<std::int64_t> values;
+        for (std::int64_t value = range.first; value <= range.second; ++value) {
+          values.push_back(value);
+        }
+        std::shuffle(values.begin(), values.end(), generator);
+        values.resize(values.size() / 2);
+        INFO(exercise.id << ", half " << half << " of the values of " << name);
+        CHECK(seeds_within(task, [&](const Size& size) {
+                return std::find(values.begin(), values.end(), size.at(name)) != values.end();
+              }) <= kSeeds / 50);
+      }
+    }
+  }
+}
+
+TEST_CASE("a program that is right at one hidden size alone meets another one with every seed",
+          "[drawn]") {
+  for (const Exercise& exercise : exercises_with_draws()) {
+    INFO(exercise.id);
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+      const std::vector<Size> sizes = drawn_sizes(exercise.program, seed);
+      const std::set<Size> different(sizes.begin(), sizes.end());
+      CHECK(different.size() == sizes.size());
+      CHECK(sizes.size() >= 2);
+    }
+  }
+}
+
+TEST_CASE("every seed draws large tiles, small ones, and ragged ends of both kinds of rows",
+          "[drawn]") {
+  std::size_t with_tiles = 0;
+  for (const Exercise& exercise : exercises_with_draws()) {
+    const ProgramTask& task = exercise.program;
+    if (!has_given_tiles(task)) continue;
+    INFO(exercise.id);
+    ++with_tiles;
+    const auto tiles = [](const Size& size) {
+      std::vector<std::int64_t> all;
+      for (const char* name : {"B", "Bk", "Bd"}) {
+        if (size.contains(name)) all.push_back(size.at(name));
+      }
+      return all;
+    };
+    // Wrong where all tiles are larger than one number, or any of them.
+    CHECK(seeds_within(task, [&](const Size& size) {
+            const auto all = tiles(size);
+            return std::any_of(all.begin(), all.end(), [](std::int64_t b) { return b == 1; });
+          }) == 0);
+    CHECK(seeds_within(task, [&](const Size& size) { return size.at("n") % size.at("B") == 0; }) <=
+          kSeeds / 50);
+  }
+  CHECK(with_tiles == 8);
+}
+
+TEST_CASE("solutions cost what the formulas say at fifty drawn sizes of tiles", "[drawn]") {
+  constexpr std::uint64_t kSeed = 45;
+  constexpr int kDraws = 50;
+  INFO("seed " << kSeed);
+  std::mt19937_64 generator(kSeed);
+  // Full marks leave room for LOAD, MAC, STORE in 21, for scale filled in twice in 22, and the formula of 29 is a
+  // bound.
+  const std::set<std::string> with_room = {"21_backward_onepass", "22_backward_twopass",
+                                           "29_flash2_causal"};
+  std::size_t counted = 0;
+  for (const Exercise& exercise : exercises_with_draws()) {
+    const ProgramTask& task = exercise.program;
+    if (!has_given_tiles(task)) continue;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      SizedCases sized;
+      for (const auto& [name, range] : task.drawn.ranges) {
+        const std::uint64_t most = name.starts_with("B") ? 7 : 40;
+        sized.size[name] = 1 + static_cast<std::int64_t>(generator() % most);
+      }
+      INFO(exercise.id << " at " << to_string(sized.size));
+      const Attempt attempt = count_attempt(task, task.solution, sized);
+      REQUIRE(attempt.refusal.empty());
+      const CostScore score = score_cost(task, attempt);
+      CHECK(score.accepted());
+      for (const CostLine& line : score.lines) {
+        INFO(line.key << ": " << line.value << ", full marks up to " << line.full);
+        CHECK(line.value <= line.full);
+        if (!with_room.contains(exercise.id)) CHECK(line.value == line.full);
+        ++counted;
+      }
+    }
+  }
+  CHECK(counted >= std::size_t{8} * kDraws);
+}
+
+}  // namespace flashlab::test
