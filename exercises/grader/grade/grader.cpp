@@ -186,17 +186,18 @@ class Grading {
     return attempt.failure->cell && plain ? 3 : 2;
   }
 
-  /// Looks at further sizes for a failure that is easier to understand, and returns its size.
-  const PreparedSize& clearest(const PreparedSize& first, Attempt& chosen) {
+  /// Looks at further sizes for a failure that is easier to understand, and returns its size. Then
+  /// last_ is that failure; it stays whole if the budget ends meanwhile.
+  const PreparedSize& clearest(const PreparedSize& first) {
     const PreparedSize* best = &first;
     if (!first.lanes) return first;
     for (const PreparedSize& size : sizes_) {
       if (&size <= &first || size.solution == nullptr) continue;
-      if (difficulty(chosen, *best) == 0) break;
+      if (difficulty(last_, *best) == 0) break;
       Attempt other = attempt(task_, program_, size.sized, &*size.lanes);
       if (!other.refusal.empty() || !other.failure) continue;
-      if (difficulty(other, size) >= difficulty(chosen, *best)) continue;
-      chosen = std::move(other);
+      if (difficulty(other, size) >= difficulty(last_, *best)) continue;
+      last_ = std::move(other);
       best = &size;
     }
     return *best;
@@ -223,9 +224,7 @@ class Grading {
   }
 
   void explain(const PreparedSize& failing) {
-    Attempt shown = std::move(last_);
-    const PreparedSize& size = clearest(failing, shown);
-    last_ = std::move(shown);
+    const PreparedSize& size = clearest(failing);
     // Search repairs at public sizes if the failure is at one: large sizes take time.
     const std::vector<RepairSize>& sizes =
         index_of(size, repair_sizes_.shown) != SIZE_MAX ? repair_sizes_.shown : repair_sizes_.all;
