@@ -188,6 +188,43 @@ TEST_CASE("what a right program spends too much is said in words", "[grader]") {
   CHECK(all.find("is loaded 2 times; 1 suffices") != std::string::npos);
 }
 
+TEST_CASE("a solution's own formula is not blamed on rounding if the reference has another value",
+          "[grader]") {
+  Files files = template_exercise().files;
+  std::string& reference = files["reference.toy"];
+  reference.insert(reference.find("STORE R2, s[0]"), "ADD R2, R2, R2\n");
+  ReadResult read = read_exercise("01_dot", files);
+  REQUIRE(read.exercise);
+  const Grader grader(std::make_shared<const Exercise>(std::move(*read.exercise)));
+  const Verdict verdict = grader.grade("mine.toy", files.at("solution.toy"));
+  CHECK(verdict.outcome == Outcome::kWrong);
+  std::string said;
+  for (const std::string& line : verdict.findings.at(0).details) said += line + "\n";
+  CHECK_THAT(said, Catch::Contains("its reference and its solution disagree"));
+  CHECK_THAT(said, !Catch::Contains("rounding") && !Catch::Contains("it should hold"));
+}
+
+TEST_CASE("a right program that costs too much at a drawn size only is told so", "[grader]") {
+  const Grader grader(template_as_it_is());
+  std::string text = grader.exercise().files.at("solution.toy");
+  text.insert(text.find(".input x[n]"), ".param more = min(1, max(0, n - 16))\n");
+  text += "for i in 0..more\n  LOAD x[0], R0\nend\n";
+  const Verdict verdict = grader.grade("mine.toy", text);
+  CHECK(verdict.outcome == Outcome::kCostly);
+  CHECK(verdict.points < verdict.max_points);
+  REQUIRE(verdict.costs.size() == 2);
+  for (const CostLine& line : verdict.costs) {
+    CHECK(line.value == line.full);
+    CHECK(line.is_dear());
+  }
+  REQUIRE(verdict.findings.size() == 2);
+  CHECK_THAT(verdict.findings[1].what, Catch::StartsWith("it costs too much at another size: ") &&
+                                           Catch::Contains(" loads at n = ") &&
+                                           Catch::Contains(", full marks "));
+  CHECK_THAT(verdict.findings[1].details.at(0), Catch::Contains("At n = 16 its loads are as few"));
+  CHECK(verdict.findings[0].is_about_cost);
+}
+
 TEST_CASE("an index beside the largest integer is a mistake like any other", "[grader]") {
   const Grader grader = changed_grader("06_safe_softmax");
   const std::string most = "9223372036854775807";
