@@ -29,7 +29,7 @@ install_packages() {
 }
 
 # What reads or runs what somebody hands in: the language, the machine that runs it, the grader.
-hostile_input='/tests/(text|toymachine/(language|bind|execute|replay))/|/toymachine/budget|/exercises/(answers|classroom|grader|hostile|isolation|message_limits|progress|reader|reports|score|submission_file)_'
+hostile_input='/tests/(text|toymachine/(language|bind|execute|replay))/|/toymachine/budget|/exercises/(answers|classroom|grader|hostile|isolation|message_limits|progress|reader|reports|score|student_files|submission_file)_'
 
 # Two that take a minute, and those of what is not built.
 not_in_fast=('labels of loads add up' 'a budget that ends at any moment' 'leave no function to others'

@@ -42,6 +42,7 @@ inside() {  # runs a script in /root
 # Prints the points of the three, and compares.
 check() {  # RECIPE EXPECTED SCRIPT
   empty_root
+  inside "$(recipe secret)" 'no secret can be made'
   inside "$(recipe "$1")" "the recipe for $1 fails"
   inside "$3" "grading with $1 fails"
   local points

@@ -53,6 +53,10 @@ int make_new(const NewOptions& options) {
     write_file(path.string(), [&text = text](std::ostream& stream) { stream << text; });
   }
   const std::string shown = printable(folder.string());
+  if (is_builtin_id(options.id)) {
+    std::cerr << "flashlab: warning: there is a built-in exercise " << options.id
+              << "; with --exercises, this one replaces it\n";
+  }
   std::cout << "made " << shown << ", an exercise that works: a dot product\n"
             << "next: edit " << shown << "/exercise.toml and the files beside it, then\n"
             << "  flashlab exercises lint " << shown << "\n"

@@ -45,9 +45,9 @@ std::string brief_table(const Verdict& verdict, const Terminal& terminal) {
   TextTable table(columns);
   for (const CostLine& line : verdict.costs) {
     const std::string yours = grouped(line.value.get_str());
-    std::vector<std::string> cells{
-        line.key, line.value > line.full ? styled(yours, Style::kYellow, terminal) : yours,
-        grouped(line.full.get_str()), grouped(line.naive.get_str())};
+    std::vector<std::string> cells{line.key,
+                                   line.is_dear() ? styled(yours, Style::kYellow, terminal) : yours,
+                                   grouped(line.full.get_str()), grouped(line.naive.get_str())};
     if (has_best) cells.push_back(proven_best(verdict, line));
     table.row(std::move(cells));
   }

@@ -1,5 +1,6 @@
 #include "cli/exercises/loading.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -99,6 +100,17 @@ std::shared_ptr<const exercises::Exercise> find_exercise(const std::string& name
                         "one that `flashlab exercises list` shows, or a folder with an "
                         "exercise.toml",
                         toy::nearest(name, ids).value_or(""));
+}
+
+bool is_builtin_id(const std::string& id) {
+  const auto& all = exercises::builtin_exercises();
+  return std::any_of(all.begin(), all.end(), [&](const auto& source) { return source.id == id; });
+}
+
+void warn_if_replaced(const exercises::Exercise& exercise) {
+  if (exercise.folder.empty() || !is_builtin_id(exercise.id)) return;
+  std::cerr << "flashlab: warning: the exercise in '" << printable(exercise.folder)
+            << "' replaces the built-in one of this name\n";
 }
 
 ExercisePointer exercise_of_file(std::string_view file) {

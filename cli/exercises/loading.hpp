@@ -34,6 +34,11 @@ std::vector<std::shared_ptr<const exercises::Exercise>> load_exercises(
 std::shared_ptr<const exercises::Exercise> find_exercise(const std::string& name,
                                                          const ExerciseOptions& options);
 
+/// Prints a warning if the exercise, from a folder, has the id of a built-in one, which it replaces.
+void warn_if_replaced(const exercises::Exercise& exercise);
+/// Returns whether an exercise inside the command has this id.
+bool is_builtin_id(const std::string& id);
+
 /// Returns the exercise whose file `start` names so ("/home/08_online_softmax.toy"); null if there is
 /// none, or it is broken. Reads each exercise once.
 ExercisePointer exercise_of_file(std::string_view file);

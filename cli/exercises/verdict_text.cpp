@@ -86,7 +86,7 @@ std::pair<std::string, std::string> proved_about(const Verdict& verdict,
 std::string cost_table(const Verdict& verdict, const exercises::Costs& best_ever,
                        const Terminal& terminal) {
   const std::string size = exercises::to_string(verdict.size);
-  bool has_best = false, has_floor = false;
+  bool has_best = false, has_floor = false, hidden = false;
   for (const CostLine& line : verdict.costs) {
     const auto [best, floor] = proved_about(verdict, line.key);
     has_best = has_best || !best.empty();
@@ -101,7 +101,8 @@ std::string cost_table(const Verdict& verdict, const exercises::Costs& best_ever
   if (has_floor) columns.push_back({"floor", Align::kRight});
   TextTable table(columns);
   for (const CostLine& line : verdict.costs) {
-    const bool dear = line.value > line.full;
+    const bool dear = line.is_dear();
+    hidden = hidden || (dear && line.value <= line.full);
     const std::string yours = grouped(line.value.get_str()) + (dear ? " *" : "");
     std::vector<std::string> cells{line.key, dear ? styled(yours, Style::kYellow, terminal) : yours,
                                    grouped(line.full.get_str()),
@@ -116,7 +117,10 @@ std::string cost_table(const Verdict& verdict, const exercises::Costs& best_ever
     table.row(std::move(cells));
   }
   std::string text = table.to_string(terminal);
-  if (verdict.outcome == Outcome::kCostly) text += "  * more than full marks allow\n";
+  if (verdict.outcome == Outcome::kCostly) {
+    text += hidden ? "  * more than full marks allow, here or at another size\n"
+                   : "  * more than full marks allow\n";
+  }
   return text;
 }
 

@@ -66,8 +66,8 @@ std::string read_text(const std::string& path) {
 
 }  // namespace
 
-exercises::Costs update_best_file(const std::string& path, const std::string& exercise,
-                                  const exercises::Size& size, const exercises::Costs& costs) {
+BestEver update_best_file(const std::string& path, const std::string& exercise,
+                          const exercises::Size& size, const exercises::Costs& costs) {
   const Lock lock(path);
   const std::string before = read_text(path);
   exercises::BestCosts best;
@@ -79,7 +79,15 @@ exercises::Costs update_best_file(const std::string& path, const std::string& ex
     }
     best = std::move(*parsed);
   }
-  const exercises::Costs result = best.merge(exercise, size, costs);
+  BestEver result;
+  const auto known = best.by_exercise.find(exercise);
+  if (!costs.empty() && known != best.by_exercise.end() && !known->second.empty() &&
+      !known->second.contains(exercises::to_string(size))) {
+    result.note = "--best '" + printable(path) + "': the costs of " + exercise + " in it are at " +
+                  printable(known->second.begin()->first) + ", as another seed draws it; at " +
+                  exercises::to_string(size) + " they begin anew";
+  }
+  result.costs = best.merge(exercise, size, costs);
   const std::string after = to_json(best);
   if (after != before) write_file(path, [&](std::ostream& out) { out << after; });
   return result;

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
 #include "cli/exercises/worker_command.hpp"
 #include "cli/gpu/speed.hpp"
+#include "cli/grading/kept_seed.hpp"
 #include "cli/options/version.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
@@ -64,13 +64,7 @@ exercises::JournalPlace place_of(const GradeOptions& options, const exercises::E
   place.stem = exercises::safe_file_name(folder.filename().string());
   place.key = exercises::journal_key(exercise, grader_options, version_text());
   place.folders.push_back(folder.parent_path().string());
-  const char* const state = std::getenv("XDG_STATE_HOME");
-  const char* const home = std::getenv("HOME");
-  if (state != nullptr && *state == '/') {
-    place.folders.push_back(std::string(state) + "/flashlab");
-  } else if (home != nullptr && *home == '/') {
-    place.folders.push_back(std::string(home) + "/.local/state/flashlab");
-  }
+  if (const std::string state = state_folder(); !state.empty()) place.folders.push_back(state);
   const std::filesystem::path temporary = std::filesystem::temp_directory_path(code);
   if (!code) place.folders.push_back(temporary.string());
   return place;
@@ -101,7 +95,7 @@ ClassGrading::ClassGrading(const GradeOptions& options, ExercisePointer exercise
 
 exercises::GraderOptions ClassGrading::grader_options() const {
   exercises::GraderOptions result;
-  result.seed = options_.seed;
+  result.seed = options_.inputs_seed;
   if (options_.time_limit > 0) {
     result.milliseconds = std::max<std::int64_t>(1, std::llround(options_.time_limit * 1000));
   }
@@ -124,9 +118,19 @@ std::unique_ptr<exercises::TextGrader> ClassGrading::make_worker() {
   if (own_ != nullptr) return exercises::text_grader(*own_, add_predicted_time);
   {
     const std::lock_guard lock(mutex_);
+    if (spare_ != nullptr) return std::move(spare_);
     if (first_ != nullptr) return std::make_unique<ProtectedGrader>(std::move(first_));
   }
   return std::make_unique<ProtectedGrader>(isolated_grader(exercise_, grader_options()));
+}
+
+bool ClassGrading::is_solution_right() {
+  const auto solution = exercise_->files.find("solution.toy");
+  if (solution == exercise_->files.end()) return true;
+  std::unique_ptr<exercises::TextGrader> grader = make_worker();
+  const bool is_right = grader->grade(solution->second)->passed();
+  spare_ = std::move(grader);
+  return is_right;
 }
 
 std::vector<exercises::StudentResult> ClassGrading::grade(
@@ -156,7 +160,7 @@ void ClassGrading::measure(std::vector<exercises::StudentResult>& students) cons
         "an exercise with [speed]");
   }
   SpeedRequest request;
-  request.seed = options_.seed;
+  request.seed = options_.inputs_seed;
   const SpeedMeter meter(*exercise_, request);
   std::map<std::string, std::shared_ptr<const exercises::Verdict>> measured;  // by text
   for (exercises::StudentResult& student : students) {

@@ -32,6 +32,10 @@ class ClassGrading {
   /// replaces their predicted times. Throws Failure: no GPU, or the exercise is not about speed.
   void measure(std::vector<exercises::StudentResult>& students) const;
 
+  /// Whether the exercise's own solution is right on the inputs that the seed draws. If not, no grade
+  /// with it is fair: a sum in which terms cancel may be wrong by more than the tolerance.
+  bool is_solution_right();
+
   /// Returns how submissions were separated, for the reports.
   std::string isolation() const;
   /// Returns notes for the teacher: a kernel without isolation, results that are not on disk, an
@@ -52,6 +56,7 @@ class ClassGrading {
   std::unique_ptr<const exercises::Grader> own_;  // --in-process
   std::mutex mutex_;
   std::unique_ptr<exercises::IsolatedGrader> first_;  // until a thread takes it
+  std::unique_ptr<exercises::TextGrader> spare_;      // that graded the solution, likewise
   exercises::Sandbox sandbox_;
   exercises::JournalFindings found_;
   std::unique_ptr<exercises::Journal> journal_;

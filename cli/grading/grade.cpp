@@ -11,11 +11,13 @@
 
 #include "cli/exercises/histogram_text.hpp"
 #include "cli/exercises/verdict_text.hpp"
+#include "cli/gpu/speed.hpp"
 #include "cli/grading/assignment_grading.hpp"
 #include "cli/grading/best_file.hpp"
 #include "cli/grading/class_grading.hpp"
 #include "cli/grading/class_text.hpp"
 #include "cli/grading/grade_options.hpp"
+#include "cli/grading/grading_seed.hpp"
 #include "cli/grading/speed_ranking.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/terminal/failure.hpp"
@@ -125,17 +127,23 @@ exercises::Costs best_ever(const GradeOptions& options, const exercises::Exercis
   if (exercise.kind != exercises::Kind::kProgram) {
     throw request_failure("--best keeps costs, and " + exercise.id + " has none");
   }
-  return update_best_file(options.best, exercise.id, exercise.program.sizes.back(),
-                          exercises::best_of(students));
+  // All right programs are counted at the same size, which may be one that the seed draws.
+  const auto right = std::find_if(students.begin(), students.end(), [](const auto& student) {
+    return student.verdict->passed() && !student.verdict->costs.empty();
+  });
+  const exercises::Size& size =
+      right == students.end() ? exercise.program.sizes.back() : right->verdict->size;
+  BestEver best = update_best_file(options.best, exercise.id, size, exercises::best_of(students));
+  if (!options.quiet && !best.note.empty()) print_notes({best.note});
+  return std::move(best.costs);
 }
 
 void rename_students(const GradeOptions& options, std::vector<StudentResult>& students,
                      std::vector<StudentResult>& skipped) {
-  if (options.names == "real") return;
-  options.warn_about_names();
+  if (options.names_students()) return;
   const Names names = options.names == "none" ? Names::kNone : Names::kPseudonym;
-  exercises::rename_students(students, names, options.seed);
-  exercises::rename_students(skipped, names, options.seed);
+  exercises::rename_students(students, names, options.names_key);
+  exercises::rename_students(skipped, names, options.names_key);
   for (StudentResult& entry : skipped) entry.name += " (skipped)";  // a student may have this name
 }
 
@@ -151,11 +159,28 @@ class Attempts {
       failures_.push_back(failure);
     }
   }
-  /// Prints all failures except the last, which it throws.
-  void end() const {
+  /// Prints all failures except the last, which it throws. `kept`: the verdicts are in a journal.
+  void end(bool kept) const {
     if (failures_.empty()) return;
     for (std::size_t i = 0; i + 1 < failures_.size(); ++i) std::cerr << failures_[i].what();
-    throw Failure(failures_.back());
+    const std::string more =
+        kept ? "flashlab: note: the results are kept: the same command with --resume writes the "
+               "reports without grading again\n"
+             : "";
+    const Failure& last = failures_.back();
+    throw Failure(last.code(), last.what() + more, last.diagnostics());
+  }
+
+  /// Throws the first failure, which tells how many more files `where` are missing.
+  void end_with_first(const std::string& where) const {
+    if (failures_.empty()) return;
+    const std::size_t more = failures_.size() - 1;
+    const Failure& first = failures_.front();
+    throw Failure(first.code(),
+                  first.what() + (more == 0 ? ""
+                                            : "flashlab: note: " + std::to_string(more) +
+                                                  " more files " + where + " are missing\n"),
+                  first.diagnostics());
   }
 
  private:
@@ -165,13 +190,13 @@ class Attempts {
 void write_gradescope_files(const GradeOptions& options, const ClassReport& report,
                             Attempts& attempt) {
   const auto write = [&](const std::string& path, const StudentResult& student) {
-    attempt([&] {
-      write_file(path, [&](std::ostream& out) {
-        exercises::write_gradescope(out, student, {options.hide_costs});
-      });
+    write_file(path, [&](std::ostream& out) {
+      exercises::write_gradescope(out, student, {options.hide_costs});
     });
   };
-  if (options.single()) return write(options.gradescope, report.students.front());
+  if (options.single()) {
+    return attempt([&] { write(options.gradescope, report.students.front()); });
+  }
   std::error_code code;
   std::filesystem::create_directories(options.gradescope, code);
   if (!std::filesystem::is_directory(options.gradescope)) {
@@ -180,11 +205,17 @@ void write_gradescope_files(const GradeOptions& options, const ClassReport& repo
                             "a folder: it gets one file for each student");
     });
   }
+  // A full disk fails for every student: one error, and how many files are missing.
+  Attempts files;
   for (const auto* const all : {&report.students, &report.skipped}) {
     for (const StudentResult& student : *all) {
-      write(options.gradescope + "/" + exercises::safe_file_name(student.name) + ".json", student);
+      files([&] {
+        write(options.gradescope + "/" + exercises::safe_file_name(student.name) + ".json",
+              student);
+      });
     }
   }
+  attempt([&] { files.end_with_first("in '" + printable(options.gradescope) + "'"); });
 }
 
 void write_reports(const GradeOptions& options, const ClassReport& report, Attempts& attempt) {
@@ -193,7 +224,10 @@ void write_reports(const GradeOptions& options, const ClassReport& report, Attem
     attempt([&] { write_file(path, [&](std::ostream& out) { writer(out, report); }); });
   };
   write(options.json, exercises::write_json);
-  write(options.csv, exercises::write_csv);
+  write(options.csv, [&](std::ostream& out, const ClassReport& all) {
+    if (options.add_bom) out << exercises::kByteOrderMark;
+    exercises::write_csv(out, all);
+  });
   write(options.junit, exercises::write_junit);
   write(options.html, exercises::write_html);
   if (!options.gradescope.empty()) write_gradescope_files(options, report, attempt);
@@ -225,17 +259,42 @@ void print_class(const exercises::Exercise& exercise, const ClassReport& report,
   }
 }
 
-int grade(const GradeOptions& options) {
+ClassReport make_report(const GradeOptions& options, const exercises::Exercise& exercise,
+                        std::vector<StudentResult> students, exercises::Costs best,
+                        std::vector<StudentResult> skipped, const GradingSeed& seed) {
+  ClassReport report = exercises::make_class_report(exercise, std::move(students), std::move(best),
+                                                    std::move(skipped));
+  const char* const time = options.device.empty() ? kPredictedTime : kMeasuredTime;
+  auto& keys = report.cost_keys;
+  if (exercise.program.speed && std::find(keys.begin(), keys.end(), time) == keys.end()) {
+    keys.push_back(time);
+  }
+  if (options.names_students()) report.seed = seed.shown;
+  return report;
+}
+
+int grade(GradeOptions options) {
   options.check();
-  if (is_assignment(options.id)) {
-    if (!options.device.empty()) {
-      throw request_failure("--device with an assignment", "one exercise, which is about speed");
-    }
+  const bool assignment = is_assignment(options.id);
+  if (assignment && !options.device.empty()) {
+    throw request_failure("--device with an assignment", "one exercise, which is about speed");
+  }
+  if (assignment) check_assignment_flags(options);
+  const ExercisePointer found = assignment ? nullptr : find_exercise(options.id, options.exercises);
+  if (found != nullptr && !options.quiet) warn_if_replaced(*found);
+  if (assignment) {
     return !grade_assignment(options) && options.fail_on_wrong ? kExitProgramWrong : kExitGood;
   }
-  const ExercisePointer found = find_exercise(options.id, options.exercises);
+  std::unique_ptr<ClassGrading> made;
+  const GradingSeed seed = choose_fair_seed(options, [&](const GradeOptions& tried) {
+    options = tried;
+    made = std::make_unique<ClassGrading>(options, found);
+    return made->is_solution_right();
+  });
+  if (!options.quiet) print_notes(seed.notes);
   const exercises::Exercise& exercise = *found;
-  ClassGrading grading(options, found);
+  if (made == nullptr) made = std::make_unique<ClassGrading>(options, found);
+  ClassGrading& grading = *made;
   std::vector<StudentResult> skipped;
   std::vector<StudentResult> students = options.reads_standard_input()
                                             ? grade_standard_input(exercise, grading)
@@ -245,15 +304,16 @@ int grade(const GradeOptions& options) {
   exercises::Costs best;
   attempt([&] { best = best_ever(options, exercise, students); });
   rename_students(options, students, skipped);
-  ClassReport report = exercises::make_class_report(exercise, std::move(students), std::move(best),
-                                                    std::move(skipped));
+  ClassReport report = make_report(options, exercise, std::move(students), std::move(best),
+                                   std::move(skipped), seed);
   report.isolation = grading.isolation();
   write_reports(options, report, attempt);
   if (!options.quiet && !options.writes_standard_output()) {
     const Terminal terminal = options.terminal.terminal();
     (options.single() ? print_single : print_class)(exercise, report, terminal);
+    print_seed(seed, terminal);
   }
-  attempt.end();
+  attempt.end(!options.all_folder.empty());
   grading.finish();  // the journal keeps results that could not be reported
   const bool all_right = report.passed() == report.students.size();
   return options.fail_on_wrong && !all_right ? kExitProgramWrong : kExitGood;

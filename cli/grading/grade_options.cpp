@@ -1,11 +1,14 @@
 #include "cli/grading/grade_options.hpp"
 
 #include <algorithm>
-#include <iostream>
+#include <filesystem>
+#include <map>
 #include <thread>
 
+#include "cli/grading/kept_seed.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -47,6 +50,23 @@ void GradeOptions::check() const {
     throw request_failure("--resume with --device", "one of them: measured times are not kept");
   }
   if (!memory_limit.empty()) parse_memory_limit(memory_limit);
+  check_seed();
+  check_reports();
+}
+
+void GradeOptions::check_seed() const {
+  if (!seed.empty() && !secret.empty()) {
+    throw request_failure("--seed and --secret", "one of them: a secret makes the seed");
+  }
+  if (!seed.empty() && !draws_seed() && !parse_seed(seed)) {
+    throw request_failure(
+        "--seed " + in_quotes(seed) + " is not a seed",
+        "0 to " + std::to_string(INT64_MAX) + ", the same in hexadecimal after 0x, or new");
+  }
+}
+
+void GradeOptions::check_reports() const {
+  if (add_bom && csv.empty()) throw request_failure("--add-bom is about --csv", "--csv FILE");
   std::string first;
   for (const auto& [flag, file] : report_files()) {
     if (*file != "-") continue;
@@ -59,12 +79,19 @@ void GradeOptions::check() const {
   if (gradescope == "-" && !single()) {
     throw request_failure("--gradescope - holds one submission's results", "a folder");
   }
-}
-
-void GradeOptions::warn_about_names() const {
-  if (names == "pseudonym" && !own_seed && !quiet) {
-    std::cerr << "flashlab: warning: pseudonyms follow from the names and the seed; without a "
-                 "--seed of your own anybody can find them out\n";
+  auto all = report_files();
+  all.emplace_back("--best", &best);
+  std::map<std::filesystem::path, const char*> known;
+  for (const auto& [flag, file] : all) {
+    if (file->empty() || *file == "-") continue;
+    std::error_code code;
+    std::filesystem::path path = std::filesystem::weakly_canonical(*file, code);
+    if (code) path = std::filesystem::absolute(*file, code).lexically_normal();
+    const auto [other, is_new] = known.emplace(std::move(path), flag);
+    if (is_new) continue;
+    throw request_failure(
+        std::string(other->second) + " and " + flag + " both name '" + printable(*file) + "'",
+        "a file for each report");
   }
 }
 
@@ -82,6 +109,9 @@ void GradeOptions::add_reports_to(CLI::App& command) {
   file("--csv", csv,
        "one line per student, for spreadsheets; a cell that would be computed begins with "
        "an apostrophe");
+  add_flag(command, "--add-bom", add_bom,
+           "begin the CSV with a byte order mark, without which Excel on Windows misreads names")
+      .group(kReportGroup);
   file("--junit", junit, "JUnit XML, for CI servers");
   file("--html", html, "one page with histogram and findings");
   file("--gradescope", gradescope,
@@ -134,10 +164,15 @@ void GradeOptions::add_to(CLI::App& command) {
              "cuda: measure right submissions of an exercise about speed on this computer's GPU; "
              "otherwise their times are predicted")
       .one_of({"cuda"});
-  add_option(command, "--seed", seed, "seed of the inputs; keep it secret from the students")
-      .between(std::int64_t{0}, INT64_MAX)
-      .each([this](const std::string&) { own_seed = true; })
+  add_option(
+      command, "--seed", seed,
+      "seed of the inputs, or new; keep it secret from the students (a class: the one that is "
+      "kept with it, or drawn; one submission: that of `exercises check`)")
       .type_name("N");
+  add_option(command, "--secret", secret,
+             "a file whose text makes the seed: for an autograder that grades one submission at a "
+             "time")
+      .type_name("FILE");
   add_flag(command, "--fail-on-wrong", fail_on_wrong, "exit code 1 when a submission is not right");
   add_flag(command, "-q,--quiet", quiet, "no table, no notes, no progress");
   exercises.add_to(command);

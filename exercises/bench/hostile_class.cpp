@@ -116,6 +116,7 @@ std::vector<std::string> command(const Options& options, const Folder& folder,
   };
   add("--all", folder.path(class_name));
   add("--jobs", std::to_string(options.jobs));
+  add("--seed", "1");  // of all classes, because rows of different ones are compared
   if (options.kills == 0) add("--time-limit", options.time_limit);
   add("--json", folder.path(report + ".json"));
   add("--csv", folder.path(report + ".csv"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "toymachine/bind/ranges.hpp"
+#include "toymachine/bind/wrapping.hpp"
 
 namespace flashlab::generate {
 
@@ -24,7 +25,8 @@ toy::Interval RegisterNumbers::of(const toy::BoundOperand& operand) const {
   toy::Affine rest{operand.index.constant, {}};  // the part that is not known
   for (const auto& [loop, coefficient] : operand.index.terms) {
     if (known_[loop]) {
-      rest.constant += coefficient * values_[loop];
+      rest.constant = toy::detail::wrapped_sum(
+          rest.constant, toy::detail::wrapped_product(coefficient, values_[loop]));
     } else {
       rest.terms.emplace_back(loop, coefficient);
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "text/lists.hpp"
+#include "toymachine/bind/wrapping.hpp"
 #include "toymachine/execute/effect_tree.hpp"
 
 namespace flashlab::generate {
@@ -33,15 +34,17 @@ std::string sign_text(bool is_first, bool is_negative) {
 
 /// Returns a * factor + b. It is the number of an element, which fits 64 bits.
 toy::Affine scaled_sum(const toy::Affine& a, std::int64_t factor, const toy::Affine& b) {
-  toy::Affine result{a.constant * factor + b.constant, b.terms};
+  using toy::detail::wrapped_product;
+  using toy::detail::wrapped_sum;
+  toy::Affine result{wrapped_sum(wrapped_product(a.constant, factor), b.constant), b.terms};
   for (const auto& [loop, coefficient] : a.terms) {
     const auto at = std::lower_bound(
         result.terms.begin(), result.terms.end(), loop,
         [](const auto& term, std::uint32_t number) { return term.first < number; });
     if (at == result.terms.end() || at->first != loop) {
-      result.terms.insert(at, {loop, coefficient * factor});
+      result.terms.insert(at, {loop, wrapped_product(coefficient, factor)});
     } else {
-      at->second += coefficient * factor;
+      at->second = wrapped_sum(at->second, wrapped_product(coefficient, factor));
     }
   }
   std::erase_if(result.terms, [](const auto& term) { return term.second == 0; });

@@ -74,10 +74,14 @@ TEST_CASE("an assignment adds up the points of its parts", "[assignment]") {
   CHECK_THAT(graded.out, contains("From naive to flash attention") &&
                              contains("3 students, mean") && contains("of 100 points"));
   const std::string csv = place.read("points.csv");
-  CHECK_THAT(csv, contains("\r\nada,15,full,20,full,25,full,30,full,10,full,100,100\r\n"));
-  CHECK_THAT(csv, contains("\r\nben,0,wrong,20,full,0,wrong,0,missing,5,partial,25,100\r\n"));
-  CHECK(std::regex_search(csv, std::regex("\r\ncarla,1\\d\\.\\d+,costly,0,wrong,25,full,0,wrong,"
-                                          "0,missing,3\\d\\.\\d+,100\r\n")));
+  CHECK_THAT(
+      csv,
+      contains(
+          "\r\n\"ada\",15,\"full\",20,\"full\",25,\"full\",30,\"full\",10,\"full\",100,100,,\"0x"));
+  CHECK_THAT(csv, contains("\r\n\"ben\",0,\"wrong\",20,\"full\",0,\"wrong\",0,\"missing\",5,"
+                           "\"partial\",25,100,,"));
+  CHECK(std::regex_search(csv, std::regex("\r\n\"carla\",1\\d\\.\\d+,\"costly\",0,\"wrong\",25,"
+                                          "\"full\",0,\"wrong\",0,\"missing\",3\\d\\.\\d+,100,,")));
 }
 
 TEST_CASE("every assignment has a sample class with a full score and a lower one", "[assignment]") {
@@ -86,8 +90,8 @@ TEST_CASE("every assignment has a sample class with a full score and a lower one
     INFO(folder);
     const Outcome graded = place.shell(grade_of(folder.filename().string(), "--csv -"));
     CHECK(graded.code == 0);
-    CHECK_THAT(graded.out, contains(",100,100\r\n"));
-    CHECK(std::regex_search(graded.out, std::regex(",wrong,")));
+    CHECK_THAT(graded.out, contains(",100,100,,"));
+    CHECK(std::regex_search(graded.out, std::regex(",\"wrong\",")));
     CHECK(place.shell(grade_of(folder.filename().string(), "-q --fail-on-wrong")).code == 1);
   }
 }
@@ -123,8 +127,8 @@ TEST_CASE("a part without its work file has no points, whatever else is there", 
   const SmallAssignment place;
   const Outcome graded = place.grade("--all class --csv -");
   CHECK(graded.code == 0);
-  CHECK_THAT(graded.out, contains("\r\nanna,30,full,0,missing,30,42.5\r\n"));
-  CHECK_THAT(graded.out, contains("\r\n'=bert,0,wrong,12.5,full,12.5,42.5\r\n"));
+  CHECK_THAT(graded.out, contains("\r\n\"anna\",30,\"full\",0,\"missing\",30,42.5,,"));
+  CHECK_THAT(graded.out, contains("\r\n\"'=bert\",0,\"wrong\",12.5,\"full\",12.5,42.5,,"));
   CHECK_THAT(place.grade("--all class").out, contains("- is not handed in"));
 }
 
@@ -148,8 +152,8 @@ TEST_CASE("an entry of the class that is no folder is skipped with a note", "[as
 TEST_CASE("pseudonyms replace the names in an assignment", "[assignment]") {
   const SmallAssignment place;
   const Outcome graded = place.grade("--all class --csv - --names pseudonym");
-  CHECK_THAT(graded.out, !contains("anna") && contains(",30,42.5\r\n"));
-  CHECK_THAT(graded.err, contains("pseudonyms follow from the names"));
+  CHECK_THAT(graded.out, !contains("anna") && contains(",30,42.5,,\r\n"));
+  CHECK_THAT(graded.out, !contains("0x"));
 }
 
 TEST_CASE("a flag about one exercise is refused for an assignment", "[assignment]") {
@@ -182,6 +186,59 @@ TEST_CASE("what is wrong in assignment.toml is named with its place", "[assignme
              contains("there is no exercise '2_c00'"));
   CHECK_THAT(place.message(SmallAssignment::toml() + SmallAssignment::toml().substr(14)),
              contains("is a part already"));
+}
+
+TEST_CASE("misnamed files are graded if only one can be meant, and every other file is listed",
+          "[assignment]") {
+  const SmallAssignment place;
+  const fs::path exercises = fs::path(FLASHLAB_SOURCE_DIR) / "exercises";
+  fs::create_directories(place.path("class/carl/sub"));
+  fs::copy_file(exercises / "02_c00/solution.toy", place.path("class/carl/02_c00 (1).toy"));
+  fs::copy_file(exercises / "06_safe_softmax/solution.toy",
+                place.path("class/carl/sub/06_Safe_Softmax.TOY"));
+  place.write("class/carl/report.pdf", "");
+  const Outcome graded = place.grade("--all class --csv points.csv");
+  CHECK(widest_line(graded.out) <= 80);
+  CHECK_THAT(graded.out, contains("files that no part took, or took under another name"));
+  CHECK_THAT(
+      place.read("points.csv"),
+      contains("\r\n\"carl\",30,\"full\",12.5,\"full\",42.5,42.5,\"'02_c00 (1).toy' is graded as "
+               "02_c00.toy; 'sub/06_Safe_Softmax.TOY' is graded as 06_safe_softmax.toy; "
+               "'report.pdf': no part took it\","));
+  CHECK_THAT(place.grade("class/carl").out,
+             contains("'report.pdf': no part took it") && contains("Two: 42.5 of 42.5 points"));
+  const Outcome renamed = place.grade("--all class --names pseudonym --csv -");
+  CHECK_THAT(renamed.out, !contains("report.pdf"));
+  CHECK_THAT(renamed.err, contains("carl: 'report.pdf': no part took it"));
+}
+
+TEST_CASE("two files for one part are named in the student's row, and all else is graded",
+          "[assignment]") {
+  const SmallAssignment place;
+  fs::copy_file(place.path("class/anna/02_c00.toy"), place.path("class/anna/06_SAFE_SOFTMAX.toy"));
+  fs::copy_file(place.path("class/anna/02_c00.toy"), place.path("class/anna/6_safe_softmax.toy"));
+  const Outcome graded = place.grade("--all class --csv -");
+  CHECK_THAT(
+      graded.out,
+      contains("\"anna\",30,\"full\",0,\"unreadable\",30,42.5,\"'06_SAFE_SOFTMAX.toy', "
+               "'6_safe_softmax.toy': each may be 06_safe_softmax.toy, so none is graded\""));
+  CHECK_THAT(graded.out, contains("\"'=bert\",0,\"wrong\",12.5,\"full\""));
+}
+
+TEST_CASE("ten thousand files that no part takes are one line", "[assignment]") {
+  const SmallAssignment place;
+  REQUIRE(place
+              .shell("cd class/anna && seq 10000 | sed 's/$/.dat/' | xargs touch && "
+                     "cd .. && seq 10000 | sed 's/$/.dat/' | xargs touch")
+              .code == 0);
+  const Outcome graded = place.grade("--all class --csv points.csv");
+  CHECK(graded.code == 0);
+  CHECK(std::count(graded.err.begin(), graded.err.end(), '\n') == 1);
+  CHECK_THAT(graded.err, contains("skipped: '1.dat', '10.dat', '100.dat' and 9997 others"));
+  CHECK_THAT(
+      place.read("points.csv"),
+      contains("\r\n\"anna\",30,\"full\",0,\"missing\",30,42.5,\"'1.dat', '10.dat', '100.dat' "
+               "and 9997 others: no part took them\","));
 }
 
 }  // namespace flashlab::test

@@ -59,8 +59,9 @@ std::string Workplace::read(const std::string& name) const {
 }
 
 Outcome Workplace::shell(const std::string& line) const {
-  write("script", kPreamble + ("cd '" + folder_.string() + "'\nflashlab() { '" + FLASHLAB_BINARY +
-                               "' \"$@\"; }\n" + line + "\n"));
+  write("script", kPreamble + ("cd '" + folder_.string() +
+                               "'\nexport XDG_STATE_HOME=\"$PWD/.state\"\nflashlab() { '" +
+                               FLASHLAB_BINARY + "' \"$@\"; }\n" + line + "\n"));
   const std::string command = "timeout 60 bash '" + path("script").string() + "' </dev/null >'" +
                               path("stdout").string() + "' 2>'" + path("stderr").string() + "'";
   const int status = std::system(command.c_str());

@@ -92,7 +92,7 @@ TEST_CASE("a class with a crashing, a hanging and a greedy file has three rows t
   CHECK(report["summary"]["outcomes"]["crashed"] == 2);
   CHECK(report["summary"]["outcomes"]["limit"] == 1);
   CHECK(report["summary"]["outcomes"]["full"] == 2);
-  CHECK_THAT(place.read("r.csv"), contains("crash,crashed,0,10"));
+  CHECK_THAT(place.read("r.csv"), contains("\"crash\",\"crashed\",0,10"));
   CHECK_THAT(place.read("r.html"), contains("SIGSEGV") && contains("exited with code 5") &&
                                        contains("more than 300 ms of processor time"));
   const std::string isolation = report["summary"]["isolation"];

@@ -145,6 +145,21 @@ TEST_CASE("a formula with two readings or an exponent that is no number is refus
   CHECK_THAT(formula_error("n/(d - d)"), contains("division by 0"));
 }
 
+TEST_CASE("whole-number functions of variables that need not be whole are refused", "[answers]") {
+  const auto refused = [](const std::string& text) {
+    const auto result = parse_formula(SourceText("f", text), {"s", "f", "n"}, {"s", "f"});
+    return result ? "" : flashlab::toy::format(result.diagnostics, SourceText("f", text));
+  };
+  CHECK_THAT(refused("floor(s)*floor(f) + n"), contains("f:1:1") && contains("floor of 's'"));
+  CHECK_THAT(refused("n + ceil(n*f/2)"), contains("ceil of 'f'"));
+  CHECK_THAT(refused("⌊n/s⌋"), contains("floor of 's', which is not always a whole number"));
+  CHECK(refused("s*f + floor(n/2)") == "");
+  Question sum = question(AnswerKind::kFormula, "s*f + t");
+  sum.variables = sum.reals = {"s", "f", "t"};
+  CHECK(graded_sheet(quiz_of({sum}), "loads: s*f + t\n").points == 2);
+  CHECK(graded_sheet(quiz_of({sum}), "loads: floor(s)*floor(f) + ceil(t)\n").points == 0);
+}
+
 TEST_CASE("a formula that would take all memory is refused", "[answers]") {
   CHECK_THAT(formula_error("(n + d + B + 1)^64"), contains("too large to be multiplied out"));
   CHECK_THAT(formula_error("((9^64)^64)^64"), contains("too large to be multiplied out"));

@@ -94,10 +94,10 @@ TEST_CASE("a caret stays below its place in a line with tabs") {
 TEST_CASE("pseudonyms are stable, differ by key and never meet") {
   std::vector<std::string> names;
   for (int i = 0; i < 20'000; ++i) names.push_back("student" + std::to_string(i));
-  const auto first = pseudonyms(names, 7);
+  const auto first = pseudonyms(names, "7");
   CHECK(std::set<std::string>(first.begin(), first.end()).size() == names.size());
-  CHECK(pseudonyms({"student0"}, 7)[0] == first[0]);
-  CHECK(pseudonyms({"student0"}, 8)[0] != first[0]);
+  CHECK(pseudonyms({"student0"}, "7")[0] == first[0]);
+  CHECK(pseudonyms({"student0"}, "8")[0] != first[0]);
 }
 
 TEST_CASE("renamed students stand in an order that tells nothing of their names") {
@@ -105,10 +105,10 @@ TEST_CASE("renamed students stand in an order that tells nothing of their names"
   for (int i = 0; i < 50; ++i)
     students.push_back(with_cycles_of_50(std::to_string(100 + i), 50 + i));
   std::vector<StudentResult> numbered = students;
-  rename_students(students, Names::kPseudonym, 1);
+  rename_students(students, Names::kPseudonym, "1");
   CHECK(std::is_sorted(students.begin(), students.end(),
                        [](const auto& a, const auto& b) { return a.name < b.name; }));
-  rename_students(numbered, Names::kNone, 1);
+  rename_students(numbered, Names::kNone, "1");
   CHECK(numbered[0].name == "submission 1");
   CHECK(numbered[49].name == "submission 50");
   CHECK_FALSE(std::is_sorted(numbered.begin(), numbered.end(), [](const auto& a, const auto& b) {

@@ -281,3 +281,58 @@ TEST_CASE("a line is inserted between any two lines that it can be read between"
   CHECK(count("LOAD x[0], R0") == 7);  // two gaps above the loop, three inside, two below
   CHECK(count("LOAD x[i], R1") == 3);
 }
+
+TEST_CASE("a number beside the largest integer that does not fit 64 bits is no edit", "[edits]") {
+  const std::string most = "9223372036854775807";
+  for (const std::string& index :
+       {"n + " + most, "n - " + most, most + " + n", "-" + most, most, "n - " + most + " - 1"}) {
+    std::string text = kSum;
+    const std::string first = "x[0]";
+    text.replace(text.find(first), first.size(), "x[" + index + "]");
+    INFO(index);
+    const auto program = assembled(text);
+    for (const Edit& edit : enumerate_edits(*program, every_instruction(*program, 2))) {
+      INFO(edit.text);
+      if (edit.kind == EditKind::kIndex) CHECK(apply(*program, edit));
+      CHECK_THAT(edit.text, !Catch::Contains("9223372036854775808"));
+    }
+  }
+}
+
+TEST_CASE("a loop with extreme numbers has only edits that change it", "[edits]") {
+  const std::string most = "9223372036854775807";
+  for (const std::string& range :
+       {"1..n step " + most, "1..n + " + most, "n - " + most + "..n", "-" + most + ".." + most}) {
+    std::string text = kSum;
+    const std::string before = "1..n";
+    text.replace(text.find(before), before.size(), range);
+    INFO(range);
+    const auto program = assembled(text);
+    for (const Edit& edit : enumerate_edits(*program, every_instruction(*program, 2))) {
+      INFO(edit.what);
+      if (edit.kind != EditKind::kBound && edit.kind != EditKind::kStep) continue;
+      CHECK(edit.text != "for i in " + range);
+      CHECK_THAT(edit.text, !Catch::Contains("9223372036854775808"));
+    }
+  }
+}
+
+TEST_CASE("variants of loops with huge steps and factors have the steps of the edited program",
+          "[edits]") {
+  for (const char* loops :
+       {"for i in 1..n step 9223372036854775807\nfor j in 0..1\n",
+        "for i in 0..n - 1\nfor j in 0..floordiv(i, 2)*1152921504606846976*0 + 1\n",
+        "for i in 0..2\nfor j in 1 - floordiv(i, 1)*1152921504606846976 + ceildiv(i, 1)*"
+        "1152921504606846976..2\n",
+        "for i in 2305843009213690000..2305843009213690002\nfor j in i - "
+        "2305843009213690000..2\n"}) {
+    const auto program = assembled(std::string(".isa softmax\n.param n = 3\n.input x[n]\n") +
+                                   ".output s[1]\nLOAD x[0], R0\n" + loops +
+                                   "LOAD x[j], R1\nADD R0, R1, R0\nend\nend\nSTORE R0, s[0]\n");
+    INFO(loops);
+    const auto bound = toy::bind(program, small(*program));
+    REQUIRE(bound);
+    const EditOptions options = every_instruction(*program, bound->num_registers);
+    CHECK(compare_ways(program, enumerate_edits(*program, options)) > 20);
+  }
+}

@@ -20,17 +20,21 @@ std::shared_ptr<const Exercise> template_as_it_is() {
   return std::make_shared<const Exercise>(std::move(*read.exercise));
 }
 
-/// The grader of an exercise of the course, in which some files have another text.
-Grader changed_grader(const std::string& id, const Files& changed = {}) {
+/// An exercise of the course, in which some files have another text.
+std::shared_ptr<const Exercise> changed_exercise(const std::string& id, const Files& changed = {}) {
   for (const ExerciseSource& source : builtin_exercises()) {
     if (source.id != id) continue;
     Files files = source.files;
     for (const auto& [file, text] : changed) files[file] = text;
     ReadResult read = read_exercise(id, files);
     REQUIRE(read.exercise);
-    return Grader(std::make_shared<const Exercise>(std::move(*read.exercise)));
+    return std::make_shared<const Exercise>(std::move(*read.exercise));
   }
   throw std::runtime_error("no exercise " + id);
+}
+
+Grader changed_grader(const std::string& id, const Files& changed = {}) {
+  return Grader(changed_exercise(id, changed));
 }
 
 }  // namespace
@@ -182,4 +186,100 @@ TEST_CASE("what a right program spends too much is said in words", "[grader]") {
   }
   CHECK(all.find("which R1 still holds; 15 loads are like that") != std::string::npos);
   CHECK(all.find("is loaded 2 times; 1 suffices") != std::string::npos);
+}
+
+TEST_CASE("a solution's own formula is not blamed on rounding if the reference has another value",
+          "[grader]") {
+  Files files = template_exercise().files;
+  std::string& reference = files["reference.toy"];
+  reference.insert(reference.find("STORE R2, s[0]"), "ADD R2, R2, R2\n");
+  ReadResult read = read_exercise("01_dot", files);
+  REQUIRE(read.exercise);
+  const Grader grader(std::make_shared<const Exercise>(std::move(*read.exercise)));
+  const Verdict verdict = grader.grade("mine.toy", files.at("solution.toy"));
+  CHECK(verdict.outcome == Outcome::kWrong);
+  std::string said;
+  for (const std::string& line : verdict.findings.at(0).details) said += line + "\n";
+  CHECK_THAT(said, Catch::Contains("its reference and its solution disagree"));
+  CHECK_THAT(said, !Catch::Contains("rounding") && !Catch::Contains("it should hold"));
+}
+
+TEST_CASE("a right program that costs too much at a drawn size only is told so", "[grader]") {
+  const Grader grader(template_as_it_is());
+  std::string text = grader.exercise().files.at("solution.toy");
+  text.insert(text.find(".input x[n]"), ".param more = min(1, max(0, n - 16))\n");
+  text += "for i in 0..more\n  LOAD x[0], R0\nend\n";
+  const Verdict verdict = grader.grade("mine.toy", text);
+  CHECK(verdict.outcome == Outcome::kCostly);
+  CHECK(verdict.points < verdict.max_points);
+  REQUIRE(verdict.costs.size() == 2);
+  for (const CostLine& line : verdict.costs) {
+    CHECK(line.value == line.full);
+    CHECK(line.is_dear());
+  }
+  REQUIRE(verdict.findings.size() == 2);
+  CHECK_THAT(verdict.findings[1].what, Catch::StartsWith("it costs too much at another size: ") &&
+                                           Catch::Contains(" loads at n = ") &&
+                                           Catch::Contains(", full marks "));
+  CHECK_THAT(verdict.findings[1].details.at(0), Catch::Contains("At n = 16 its loads are as few"));
+  CHECK(verdict.findings[0].is_about_cost);
+}
+
+TEST_CASE("an index beside the largest integer is a mistake like any other", "[grader]") {
+  const Grader grader = changed_grader("06_safe_softmax");
+  const std::string most = "9223372036854775807";
+  for (const std::string& index : {"n + " + most, "n - " + most, most + " - n", most, "-" + most,
+                                   "-" + most + " - n", "n - 0 - " + most}) {
+    INFO(index);
+    const Verdict verdict = grader.grade("mine.toy",
+                                         ".isa softmax\n.registers 4\n.param n = 4\n.input x[n]\n"
+                                         ".output out[n]\nLOAD x[" +
+                                             index + "], R0\n");
+    CHECK(verdict.outcome == Outcome::kRejected);
+    CHECK_FALSE(verdict.findings.empty());
+  }
+}
+
+TEST_CASE("a step beside the largest integer is a mistake like any other", "[grader]") {
+  const Grader grader = changed_grader("06_safe_softmax");
+  for (const char* range : {"0..n step 9223372036854775807", "1..n step 9223372036854775807",
+                            "n - 1..n step 9223372036854775806"}) {
+    INFO(range);
+    const Verdict verdict = grader.grade(
+        "mine.toy", std::string(".isa softmax\n.registers 4\n.param n = 4\n.input x[n]\n") +
+                        ".output out[n]\nfor i in " + range +
+                        "\nLOAD x[i], R0\nSTORE R0, out[i]\nend\n");
+    CHECK(verdict.outcome == Outcome::kWrong);
+    CHECK_FALSE(verdict.findings.empty());
+  }
+}
+
+TEST_CASE("a limit that ends while a wrong result is explained leaves what is wrong", "[grader]") {
+  // Wrong at n = 2 already; at n = 16, where it may be easier to understand, it cannot be counted
+  // within the limit.
+  std::string loops, ends;
+  for (char loop = 'b'; loop <= 'g'; ++loop) {
+    const std::string outer(1, static_cast<char>(loop - 1)), divisor = std::to_string(loop - 95);
+    loops += std::string("for ") + loop + " in floordiv(" + outer + ", " + divisor +
+             ")..ceildiv(3*" + outer + " + n, " + std::to_string(loop - 94) + ")\n";
+    ends += "end\n";
+  }
+  const std::string text =
+      ".isa softmax\n.registers 4\n.param n = 4\n.input x[n]\n.output out[n]\n"
+      "for a in 0..n\n" +
+      loops + "LOAD x[0], R0\n" + ends + "end\n";
+  for (const std::int64_t milliseconds : {100, 400}) {
+    GraderOptions options;
+    options.milliseconds = milliseconds;
+    const Grader grader(changed_exercise("08_online_softmax"), options);
+    const std::int64_t start = flashlab::toy::thread_nanoseconds();
+    const Verdict verdict = grader.grade("mine.toy", text);
+    const std::int64_t used = (flashlab::toy::thread_nanoseconds() - start) / 1'000'000;
+    CHECK(verdict.outcome == Outcome::kWrong);
+    REQUIRE(verdict.findings.size() == 1);
+    CHECK_THAT(verdict.findings[0].what, Catch::Contains("out[0] is wrong at n = "));
+    CHECK_THAT(verdict.findings[0].details.back(),
+               Catch::Contains("finding out why takes more than " + std::to_string(milliseconds)));
+    CHECK(used <= milliseconds + milliseconds / 10 + 20);
+  }
 }

@@ -30,6 +30,13 @@ GraderOptions within(std::int64_t milliseconds) {
 /// A right program that does something to its worker first.
 std::string attack(const std::string& what) { return dot_solution() + "; # test: " + what + "\n"; }
 
+std::string text_with(const std::string& part, const std::string& instead) {
+  std::string text = dot_solution();
+  const std::size_t at = text.find(part);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, part.size(), instead);
+}
+
 /// The first sentence about it, behind the outcome's word.
 std::string said_of(const Verdict& verdict) {
   return std::string(outcome_key(verdict.outcome)) + ": " +
@@ -332,15 +339,19 @@ TEST_CASE("a journal goes where there is room, and says when there is none", "[i
 TEST_CASE("a budget that ends at any moment leaves the grader as it was", "[isolation]") {
   const auto exercise = dot_product();
   const Grader grader(exercise);
-  const std::string wanted = encode(grade_text(grader, dot_mistake()));
-  for (std::int64_t bytes = 1 << 12; bytes < 1 << 22; bytes += bytes / 8) {
-    GraderOptions options;
-    options.bytes = bytes;
-    const Grader small(exercise, options);
-    const Verdict verdict = grade_text(small, dot_mistake());
-    CHECK_FALSE(verdict.passed());
-    CHECK_FALSE(verdict.findings.empty());
-    CHECK(encode(grade_text(grader, dot_mistake())) == wanted);
+  const std::string out_of_range = text_with("x[i], R0", "x[i + 1], R0");
+  for (const std::string& text : {dot_mistake(), out_of_range, dot_costly()}) {
+    const std::string wanted = encode(grade_text(grader, text));
+    for (std::int64_t bytes = 1 << 12; bytes < 1 << 22; bytes += bytes / 8) {
+      GraderOptions options;
+      options.bytes = bytes;
+      const Grader small(exercise, options);
+      const Verdict verdict = grade_text(small, text);
+      CHECK_FALSE(verdict.outcome == Outcome::kFull);
+      CHECK_FALSE(verdict.outcome == Outcome::kCrashed);
+      if (!verdict.passed()) CHECK_FALSE(verdict.findings.empty());
+      CHECK(encode(grade_text(grader, text)) == wanted);
+    }
   }
 }
 

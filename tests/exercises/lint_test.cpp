@@ -76,10 +76,23 @@ TEST_CASE("a solution without full marks is shown with its verdict", "[lint]") {
   const std::string costly = toml("3*n + 1", "3*n");
   CHECK_THAT(costly, contains("solution.toy: the solution does not earn full marks"));
   CHECK_THAT(costly, contains("cycles: 49, full marks up to 48 at n = 16"));
-  CHECK_THAT(lint_with("solution.toy", "1..n", "2..n"),
+  CHECK_THAT(lint_with("solution.toy", "LOAD y[i], R1", "LOAD y[i], R1\n  LOAD y[i], R1"),
              contains("the solution does not earn full marks"));
   CHECK_THAT(toml("registers = 3", "registers = 2"),
              contains("the solution does not earn full marks"));
+}
+
+TEST_CASE("a reference and a solution that disagree are said to, and rounding is not blamed",
+          "[lint]") {
+  for (const std::string& said :
+       {lint_with("reference.toy", "STORE R2, s[0]", "ADD R2, R2, R2\nSTORE R2, s[0]"),
+        lint_with("solution.toy", "1..n", "2..n")}) {
+    CHECK_THAT(said, contains("solution.toy: the reference and the solution disagree (n = ") &&
+                         contains("random inputs)\n") &&
+                         contains("expected the same results of reference.toy and solution.toy") &&
+                         contains("  s[0] is ") && contains("in the solution, and ") &&
+                         !contains("rounding") && !contains("full marks"));
+  }
 }
 
 TEST_CASE("a starter that passes or cannot be run is a problem", "[lint]") {

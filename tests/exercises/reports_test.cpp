@@ -81,7 +81,7 @@ TEST_CASE("the JSON report has its version, every student and exact counts") {
                                      student("cleo", large)},
                                     {{"cycles", 6}})));
   CHECK(all["format"] == "flashlab-grades");
-  CHECK(all["version"] == 4);
+  CHECK(all["version"] == 5);
   CHECK(all["exercise"]["id"] == "01_dot");
   CHECK(all["summary"]["outcomes"]["full"] == 2);
   CHECK(all["summary"]["best_ever"]["cycles"] == 6);
@@ -93,36 +93,61 @@ TEST_CASE("the JSON report has its version, every student and exact counts") {
   CHECK(all["students"][2]["costs"]["cycles"]["value"] == "9007199254740993");
 }
 
-TEST_CASE("the JSON report does not tell the seed or the number of threads") {
-  const std::string text = written(write_json, report_of({student("anna", full())}));
-  CHECK_THAT(text, !contains("seed") && !contains("jobs"));
+TEST_CASE("JSON and CSV name the seed if they are to, and no other report does") {
+  ClassReport report = report_of({student("anna", full()), student("bert", wrong("s is wrong"))});
+  CHECK_THAT(written(write_json, report), !contains("seed") && !contains("jobs"));
+  CHECK_THAT(written(write_csv, report), contains(",\"seed\"\r\n") && contains(",\"\",\r\n"));
+  report.seed = "0x1234567";
+  CHECK(nlohmann::json::parse(written(write_json, report))["seed"] == "0x1234567");
+  CHECK_THAT(written(write_csv, report), contains("\"s is wrong\",\"0x1234567\"\r\n"));
+  std::ostringstream gradescope;
+  write_gradescope(gradescope, report.students[1], {});
+  for (const std::string& text :
+       {written(write_html, report), written(write_junit, report), gradescope.str()}) {
+    CHECK_THAT(text, !contains("1234567"));
+  }
 }
 
-TEST_CASE("a CSV cell is quoted where it must be and never computed") {
+TEST_CASE("every text in a CSV is quoted, and none is computed") {
   const std::string text = written(
       write_csv, report_of({student("=1+1", full()), student("+a", full()), student("-b", full()),
                             student("@c", full()), student("d,\"e\"", wrong("=s, wrong"))}));
   CHECK(text ==
-        "name,outcome,points,max_points,cycles,line,finding\r\n"
-        "'=1+1,full,10,10,7,,\r\n"
-        "'+a,full,10,10,7,,\r\n"
-        "'-b,full,10,10,7,,\r\n"
-        "'@c,full,10,10,7,,\r\n"
-        "\"d,\"\"e\"\"\",wrong,0,10,,9,\"'=s, wrong\"\r\n");
+        "\"name\",\"outcome\",\"points\",\"max_points\",\"cycles\",\"loads\",\"order_cycles\","
+        "\"avoidable_loads\",\"line\",\"finding\",\"seed\"\r\n"
+        "\"'=1+1\",\"full\",10,10,7,,,,,\"\",\r\n"
+        "\"'+a\",\"full\",10,10,7,,,,,\"\",\r\n"
+        "\"'-b\",\"full\",10,10,7,,,,,\"\",\r\n"
+        "\"'@c\",\"full\",10,10,7,,,,,\"\",\r\n"
+        "\"d,\"\"e\"\"\",\"wrong\",0,10,,,,,9,\"'=s, wrong\",\r\n");
+}
+
+TEST_CASE("a semicolon in a name begins no cell where it separates cells") {
+  CHECK_THAT(written(write_csv, report_of({student("x;=cmd|' |C calc'!A0;", full())})),
+             contains("\r\n\"x;=cmd|' |C calc'!A0;\",\"full\""));
+}
+
+TEST_CASE("the CSV of a class without a right program has the same columns") {
+  const auto header = [](const ClassReport& report) {
+    const std::string text = written(write_csv, report);
+    return text.substr(0, text.find('\n'));
+  };
+  CHECK(header(report_of({student("anna", full())})) ==
+        header(report_of({student("bert", wrong("s is wrong"))})));
 }
 
 TEST_CASE("a CSV cell that begins with a sign in full width is not computed either") {
   for (const std::string sign : {"\uFF1D", "\uFF0B", "\uFF0D", "\uFF20"}) {
     CHECK_THAT(written(write_csv, report_of({student(sign + "1+1", full())})),
-               contains("\r\n'" + sign + "1+1,full"));
+               contains("\r\n\"'" + sign + "1+1\",\"full"));
   }
   CHECK_THAT(written(write_csv, report_of({student("\uFF1E1", full())})),
-             contains("\r\n\uFF1E1,full"));
+             contains("\r\n\"\uFF1E1\",\"full"));
 }
 
 TEST_CASE("a lone quote in a CSV cell is doubled inside quotes") {
   CHECK_THAT(written(write_csv, report_of({student("a\"b", full())})),
-             contains("\r\n\"a\"\"b\",full"));
+             contains("\r\n\"a\"\"b\",\"full"));
 }
 
 TEST_CASE("what was skipped stands in every report with its reason, and in no sum") {
@@ -137,7 +162,7 @@ TEST_CASE("what was skipped stands in every report with its reason, and in no su
   CHECK(json["summary"]["students"] == 1);
   CHECK(json["summary"]["mean_points"] == 10);
   CHECK(written(write_csv, report)
-            .ends_with("a<b.pdf,skipped,,10,,,it is not a .toy or .txt file\r\n"));
+            .ends_with("\"a<b.pdf\",\"skipped\",,10,,,,,,\"it is not a .toy or .txt file\",\r\n"));
   const std::string junit = written(write_junit, report);
   CHECK_THAT(junit, contains("tests=\"3\" failures=\"0\" errors=\"0\" skipped=\"1\" time"));
   CHECK_THAT(junit, contains("<testsuite name=\"a&lt;b.pdf\"") &&

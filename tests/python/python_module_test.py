@@ -141,6 +141,26 @@ class Errors(unittest.TestCase):
 
 
 class Grading(unittest.TestCase):
+    def setUp(self):
+        state = tempfile.TemporaryDirectory()
+        self.addCleanup(state.cleanup)
+        self.addCleanup(os.environ.pop, "XDG_STATE_HOME")
+        os.environ["XDG_STATE_HOME"] = state.name  # where a class's seed is kept
+
+    def test_a_secret_makes_the_seed(self):
+        mistake = SOURCE / "exercises" / "08_online_softmax" / "wrong"
+        mistake = sorted(mistake.glob("*.toy"))[0]
+        with tempfile.TemporaryDirectory() as folder:
+            secret = pathlib.Path(folder) / "secret.txt"
+            with self.assertRaisesRegex(flashlab.CommandError, "is not a file"):
+                flashlab.grade(mistake, 8, secret=secret)
+            said = []
+            for text in ("the first of two secrets", "the second of two secrets", "the first of two secrets\n"):
+                secret.write_text(text, encoding="utf-8")
+                said.append(flashlab.grade(mistake, 8, secret=secret)[0]["report"]["findings"])
+        self.assertEqual(said[0], said[2])
+        self.assertNotEqual(said[0], said[1])
+
     def test_a_class_is_a_row_for_each_student(self):
         exercise = SOURCE / "exercises" / "02_c00"
         wrong = sorted((exercise / "wrong").glob("*.toy"))[0]
@@ -155,8 +175,9 @@ class Grading(unittest.TestCase):
 
     def test_one_submission_is_one_row_as_of_a_class(self):
         folder = SOURCE / "docs" / "examples" / "class"
-        of_class = {row["name"]: row for row in flashlab.grade(folder, 8)}
-        self.assertEqual(flashlab.grade(folder / "fatou.toy", 8)[0]["points"], of_class["fatou"]["points"])
+        of_class = {row["name"]: row for row in flashlab.grade(folder, 8, seed=7)}
+        fatou = flashlab.grade(folder / "fatou.toy", 8, seed=7)[0]
+        self.assertEqual(fatou["points"], of_class["fatou"]["points"])
         self.assertEqual(len(flashlab.grade(folder / "emil.toy", 8)), 1)
 
     def test_a_missing_submission_is_an_error(self):

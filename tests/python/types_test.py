@@ -25,7 +25,7 @@ run: flashlab.Run = flashlab.program("softmax_online").run(n=64)
 outputs: Dict[str, Any] = run.outputs
 domain: str = flashlab.program("flash2").cost(n=10**9).domain
 page: str = flashlab.program("matmul_c00").trace(first=2).page()
-rows: List[Dict[str, Any]] = flashlab.grade("class", 8, jobs=2)
+rows: List[Dict[str, Any]] = flashlab.grade("class", 8, jobs=2, secret="secret.txt")
 dQ, dK, dV = flashlab.attention_backward(1, 2, 3, 4, 5, 6, mask="causal")
 with flashlab.Session(seconds=1.5, memory="1GiB") as session:
     session.call({"request": "isa"})

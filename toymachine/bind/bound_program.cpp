@@ -6,6 +6,7 @@
 #include "toymachine/bind/loop_nest.hpp"
 #include "toymachine/bind/operands.hpp"
 #include "toymachine/bind/ranges.hpp"
+#include "toymachine/bind/wrapping.hpp"
 
 namespace flashlab::toy {
 
@@ -35,11 +36,11 @@ std::int64_t BoundExpression::operator()(const std::int64_t* loop_values) const 
       return detail::floor_div(args[0](loop_values), constant);
     case Op::kAdd: {
       std::int64_t sum = 0;
-      for (const BoundExpression& arg : args) sum += arg(loop_values);
+      for (const BoundExpression& arg : args) sum = detail::wrapped_sum(sum, arg(loop_values));
       return sum;
     }
     case Op::kScale:
-      return constant * args[0](loop_values);
+      return detail::wrapped_product(constant, args[0](loop_values));
   }
   return 0;
 }

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "toymachine/bind/wrapping.hpp"
+#include "toymachine/budget/budget.hpp"
 #include "toymachine/count/counters.hpp"
 #include "toymachine/execute/execute_tile.hpp"
 
@@ -70,8 +72,13 @@ class Liveness {
     const BoundLoop& range = program_.loops[loop];
     if (range.lower.op != BoundExpression::Op::kAffine) return false;
     index.terms.pop_back();
-    index.constant += coefficient * (range.lower.affine.constant + iteration * range.step);
-    for (const auto& [outer, c] : range.lower.affine.terms) add(index, outer, coefficient * c);
+    const std::int64_t value = detail::wrapped_sum(range.lower.affine.constant,
+                                                   detail::wrapped_product(iteration, range.step));
+    index.constant =
+        detail::wrapped_sum(index.constant, detail::wrapped_product(coefficient, value));
+    for (const auto& [outer, c] : range.lower.affine.terms) {
+      add(index, outer, detail::wrapped_product(coefficient, c));
+    }
     return true;
   }
 
@@ -83,7 +90,7 @@ class Liveness {
       index.terms.insert(at, {loop, coefficient});
       return;
     }
-    at->second += coefficient;
+    at->second = detail::wrapped_sum(at->second, coefficient);
     if (at->second == 0) index.terms.erase(at);
   }
 
@@ -116,7 +123,10 @@ class Liveness {
       const bool may_not_run = unrolled_[id] ? i >= trips.low : trips.low == 0;
       const std::vector<char> skipped = may_not_run ? live_ : std::vector<char>();
       iteration_[id] = i;
+      const std::int64_t before = visits_;
       walk(first, last);
+      if (visits_ == before) ++visits_;  // loops that never run take time, too
+      check_budget();
       if (!may_not_run) continue;
       for (std::size_t r = 0; r < live_.size(); ++r)
         set(static_cast<std::int64_t>(r), live_[r] | skipped[r]);
@@ -173,7 +183,9 @@ class Liveness {
     }
     for (const std::uint32_t l : around) {
       const BoundLoop& loop = program_.loops[l];
-      values[l] = std::min(loop.lower(values.data()) + iteration_[l] * loop.step, loop.values.high);
+      const std::int64_t passed = detail::wrapped_product(iteration_[l], loop.step);
+      values[l] =
+          std::min(detail::wrapped_sum(loop.lower(values.data()), passed), loop.values.high);
     }
     const BoundArray& array = program_.arrays[operand.array];
     detail::Shape shape = detail::cell_shape(array, operand, values.data());

@@ -87,6 +87,7 @@ class Counter {
         --walk_left_;
         values[ids[depth]] = i;
         if (!self(self, depth + 1)) return false;
+        if (upper - i <= loop.step) break;  // i + step may not fit
       }
       return true;
     };

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "toymachine/bind/wrapping.hpp"
 #include "toymachine/budget/budget.hpp"
 #include "toymachine/execute/dram.hpp"
 #include "toymachine/execute/exchange.hpp"
@@ -209,7 +210,7 @@ class Interpreter {
       }
       if (instruction.loop == kNoLoop) continue;
       const std::int64_t step = program_.loops[instruction.loop].step;
-      const std::int64_t delta = index.coefficient(instruction.loop) * step;
+      const std::int64_t delta = wrapped_product(index.coefficient(instruction.loop), step);
       if (delta != 0) increments_[instruction.loop].push_back({&hot.slots.at[i], delta});
     }
     if constexpr (Traits::kTiles) hot.slots.prepare(program_, instruction);
@@ -230,7 +231,8 @@ class Interpreter {
             program_.instructions[entry.instruction].operands[entry.memory_operand];
         const bool memory = entry.is_load || entry.is_store;
         strips.strides.push_back(
-            memory ? operand.index.coefficient(loop) * program_.loops[loop].step : 0);
+            memory ? wrapped_product(operand.index.coefficient(loop), program_.loops[loop].step)
+                   : 0);
       }
       strips.cells.resize(strips.strides.size());
       strips_[loop].emplace(std::move(strips));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "toymachine/bind/wrapping.hpp"
 #include "toymachine/execute/execute.hpp"
 #include "toymachine/execute/run_errors.hpp"
 
@@ -12,7 +13,8 @@ namespace {
 std::int64_t extent_of_tile(const BoundArray& array, const BoundOperand& operand, std::size_t axis,
                             const std::int64_t* loop_values) {
   const std::int64_t tile = array.tile[axis];
-  return std::min(tile, array.extents[axis] - tile * operand.axes[axis](loop_values));
+  return std::min(tile, wrapped_sum(array.extents[axis],
+                                    wrapped_product(-tile, operand.axes[axis](loop_values))));
 }
 
 }  // namespace

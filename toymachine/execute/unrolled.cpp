@@ -80,7 +80,10 @@ class Unroller {
   std::uint32_t end_loop(std::uint32_t at, const Node& node) {
     const std::int64_t step = program_.loops[node.loop].step;
     std::int64_t& value = loop_values_[node.loop];
-    if (loop_ends_[node.loop] - value <= step) return at + 1;  // value + step may not fit
+    // value + step may not fit, and in a changed program neither may the difference.
+    const std::uint64_t left =
+        static_cast<std::uint64_t>(loop_ends_[node.loop]) - static_cast<std::uint64_t>(value);
+    if (left <= static_cast<std::uint64_t>(step)) return at + 1;
     if (!count_iteration()) return at;
     value += step;
     return node.partner + 1;

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "toymachine/bind/ranges.hpp"
+#include "toymachine/bind/wrapping.hpp"
 #include "toymachine/budget/budget.hpp"
 
 namespace flashlab::toy {
@@ -191,7 +192,7 @@ std::uint64_t NestSteps::of_iterations(std::uint32_t loop, const Trips& trips, S
     check_budget();
     ++sum.summed;
     total += of_nodes(first, last, sum);
-    sum.values[loop] += program_.loops[loop].step;
+    sum.values[loop] = detail::wrapped_sum(sum.values[loop], program_.loops[loop].step);
   }
   return total;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "toymachine/bind/affine_builder.hpp"
+#include "toymachine/bind/wrapping.hpp"
 
 namespace flashlab::toy::detail {
 namespace {
@@ -81,7 +82,7 @@ Subscript TraceNaming::subscript(const Affine& index, const std::int64_t* loop_v
   for (const auto& [loop, coefficient] : index.terms) {
     if (!letters_[loop]) continue;
     terms.emplace_back(program_.loops[loop].var, coefficient);
-    rest -= coefficient * loop_values[loop];
+    rest = detail::wrapped_sum(rest, detail::wrapped_product(-coefficient, loop_values[loop]));
     if (loop == generic_) result.generic = true;
   }
   if (terms.empty()) return result;

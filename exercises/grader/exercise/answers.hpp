@@ -22,9 +22,11 @@ struct RationalFunction {
 bool equal(const RationalFunction& a, const RationalFunction& b);
 
 /// Reads a typed formula: + - * / ^ ( ), names of `variables`, numbers ("0.5", "1/2", "2n d"),
-/// ceil(n/B), floor(n/B). Errors name the column and what was expected.
+/// ceil(n/B), floor(n/B). Errors name the column and what was expected. ceil and floor are computed as
+/// if variables were whole numbers; those of `reals` are not, and are refused inside.
 toy::Result<RationalFunction> parse_formula(const toy::SourceText& text,
-                                            const std::vector<std::string>& variables);
+                                            const std::vector<std::string>& variables,
+                                            const std::vector<std::string>& reals = {});
 
 /// Grades an answer file. It has lines "key: answer" and comments with #. Indented lines
 /// continue an answer.

@@ -197,6 +197,7 @@ struct Question {
   std::string because;                 // shown with a right answer; may be empty
   std::vector<std::string> choices;    // kChoice: a, b, c, …
   std::vector<std::string> variables;  // kFormula: what may occur
+  std::vector<std::string> reals;      // of these: need not be whole, so no ceil or floor of them
   std::vector<Condition> conditions;   // kFormula: between its variables; counterexamples keep them
   bool leading = false;                // kFormula: the leading order suffices
   double tolerance = 0;                // kNumber: relative

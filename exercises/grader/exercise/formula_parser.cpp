@@ -42,8 +42,9 @@ std::optional<std::string> as_product(std::string_view word,
 
 class Parser {
  public:
-  Parser(std::string_view text, const std::vector<std::string>& variables)
-      : lexer_(text), variables_(variables) {}
+  Parser(std::string_view text, const std::vector<std::string>& variables,
+         const std::vector<std::string>& reals)
+      : lexer_(text), variables_(variables), reals_(reals) {}
 
   toy::Result<RationalFunction> run() {
     Value value;
@@ -243,6 +244,14 @@ class Parser {
 
   Value rounded(const Value& inner, const Token& start, bool up) {
     if (!inner) return std::nullopt;
+    for (const std::string& name : reals_) {
+      const toy::Atom atom(name);
+      if (inner->numerator.degree(atom) == 0 && inner->denominator.degree(atom) == 0) continue;
+      return refuse(start.span,
+                    std::string(up ? kCeil : kFloor) + " of '" + name +
+                        "', which is not always a whole number",
+                    "a formula without it");
+    }
     return too_large(up ? arithmetic_.ceil(*inner) : arithmetic_.floor(*inner), start.span);
   }
 
@@ -270,7 +279,7 @@ class Parser {
   }
 
   FormulaLexer lexer_;
-  const std::vector<std::string>& variables_;
+  const std::vector<std::string>&variables_, &reals_;
   RationalArithmetic arithmetic_;
   int depth_ = 0;
   Diagnostic error_;
@@ -279,7 +288,8 @@ class Parser {
 }  // namespace
 
 toy::Result<RationalFunction> parse_formula(const toy::SourceText& text,
-                                            const std::vector<std::string>& variables) {
+                                            const std::vector<std::string>& variables,
+                                            const std::vector<std::string>& reals) {
   const std::size_t first = text.text().find_first_not_of(" \t\r\n");
   const std::size_t size = first == std::string::npos ? 0 : text.text().size() - first;
   if (size > kMostFormulaBytes) {
@@ -290,7 +300,7 @@ toy::Result<RationalFunction> parse_formula(const toy::SourceText& text,
                       "at most " + std::to_string(kMostFormulaBytes),
                       {}};
   }
-  return Parser(text.text(), variables).run();
+  return Parser(text.text(), variables, reals).run();
 }
 
 }  // namespace flashlab::exercises

@@ -72,7 +72,7 @@ toy::Result<Answer> read_answer(const Question& question, const toy::SourceText&
   }
   static const std::vector<std::string> kNone;
   const bool number = question.kind == AnswerKind::kNumber;
-  auto formula = parse_formula(text, number ? kNone : question.variables);
+  auto formula = parse_formula(text, number ? kNone : question.variables, question.reals);
   if (!formula) return std::move(formula.diagnostics);
   answer.formula = std::move(*formula);
   return answer;

@@ -131,6 +131,13 @@ void PartReader::read_answer_rules(TomlTable& question, Question& result) {
     question.wrong("variables", "'" + name + "' is not a name for a variable",
                    "letters, digits and _, except ceil and floor");
   }
+  only("reals", AnswerKind::kFormula, "only a formula has them");
+  result.reals = question.texts("reals", kMostVariables);
+  for (const std::string& name : result.reals) {
+    const auto& known = result.variables;
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    question.wrong("reals", "'" + name + "' is none of the variables", "some of 'variables'");
+  }
   result.leading = question.flag("leading");
   read_number_rules(question, result);
   result.points = question.number("points", 1);

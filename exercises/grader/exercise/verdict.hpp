@@ -60,6 +60,9 @@ struct CostLine {
   toy::Count solution;  // of the exercise's solution
   toy::Count naive;     // this cost earns no points
   double share = 1;     // of its points: the minimum over all sizes, drawn sizes included
+
+  /// Whether it is more than full marks allow, at this size or at a drawn one.
+  bool is_dear() const { return share < 1 || value > full; }
 };
 
 /// Loads of one line of the program, over all its executions.

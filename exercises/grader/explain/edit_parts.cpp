@@ -20,7 +20,9 @@ ExpressionPtr make(ExpressionOp op, std::vector<ExpressionPtr> args) {
   return std::make_shared<const Expression>(std::move(e));
 }
 
+/// Numbers in a text are not negative, so the smallest integer is a difference.
 ExpressionPtr integer(std::int64_t value) {
+  if (value == INT64_MIN) return make(ExpressionOp::kSub, {integer(value + 1), integer(1)});
   if (value < 0) return make(ExpressionOp::kNegate, {integer(-value)});
   Expression e;
   e.integer = value;
@@ -189,7 +191,9 @@ ExpressionPtr shifted(const ExpressionPtr& e, int change) {
   const bool sum = e->op == ExpressionOp::kAdd || e->op == ExpressionOp::kSub;
   if (sum && is_integer(*e->args[1])) {
     const std::int64_t offset = e->args[1]->integer;
-    const std::int64_t total = (e->op == ExpressionOp::kAdd ? offset : -offset) + change;
+    std::int64_t total = e->op == ExpressionOp::kAdd ? offset : -offset;
+    const bool overflows = __builtin_add_overflow(total, change, &total);
+    if (overflows || total == INT64_MIN) return e;  // -total does not fit
     if (total == 0) return e->args[0];
     return total > 0 ? make(ExpressionOp::kAdd, {e->args[0], integer(total)})
                      : make(ExpressionOp::kSub, {e->args[0], integer(-total)});

@@ -15,7 +15,8 @@ namespace flashlab::exercises {
 /// The loop variables that are visible to a line, outermost first; expressions of kind kLoopVar.
 using LoopScope = std::vector<toy::ExpressionPtr>;
 
-/// Returns `e + change`, simplified if that is shorter: i + 1 - 1 is i.
+/// Returns `e + change`, simplified if that is shorter: i + 1 - 1 is i. Returns `e` itself if a number
+/// in it would not fit 64 bits.
 toy::ExpressionPtr shifted(const toy::ExpressionPtr& e, int change);
 
 /// Returns alternatives for the index `e`: one more, one less, other loop variables.

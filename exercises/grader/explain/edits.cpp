@@ -198,13 +198,14 @@ class Enumerator {
       bound(EditKind::kBound, loop, lower, "begins", loop.lower, change);
       bound(EditKind::kBound, loop, upper, "ends before", loop.upper, change);
       const bool positive =
-          loop.step->op != toy::ExpressionOp::kInteger || loop.step->integer + change >= 1;
+          loop.step->op != toy::ExpressionOp::kInteger || loop.step->integer >= 1 - change;
       if (positive) bound(EditKind::kStep, loop, step, "has step", loop.step, change);
     }
   }
 
   void bound(EditKind kind, const LoopStatement& loop, const Edit& changes, const std::string& does,
              const toy::ExpressionPtr& before, int change) {
+    if (shifted(before, change) == before) return;  // there is no number beside it
     Edit& edit = add(kind, loop.span.line,
                      "the loop " + does + (does == "begins" ? " at " : " ") +
                          to_string(*shifted(before, change)) + " instead of " + to_string(*before),

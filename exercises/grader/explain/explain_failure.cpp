@@ -8,6 +8,7 @@
 #include "exercises/grader/explain/explain_repair.hpp"
 #include "exercises/grader/explain/failed_run.hpp"
 #include "exercises/grader/explain/first_wrong_step.hpp"
+#include "exercises/grader/judge/disagreement.hpp"
 #include "exercises/grader/submission/submission.hpp"
 #include "text/numbers.hpp"
 #include "toymachine/forms/formula_difference.hpp"
@@ -85,9 +86,20 @@ class Explanation {
     return kNobody;
   }
 
-  /// The formula is right, so rounding or range causes the error.
+  /// The formula is right, so rounding or range causes the error, or the exercise is broken.
   bool right_on_paper() {
     if (!has_forms() || store() == kNobody || !(run_.form(store()) == run_.wanted())) return false;
+    const Attempt& attempt = run_.failed().attempt;
+    const Case& entry = attempt.sized->cases[attempt.failure->entry];
+    if (disagreement(run_.failed().task, attempt.sized->size, entry)) {
+      // What it should hold is not known: the formula there is the solution's.
+      finding_.details = {"it holds            " + number_text(cell_.value),
+                          "the reference has   " + number_text(cell_.expected)};
+      point_at(store(),
+               "This is the formula of the exercise's own solution: its reference and its solution "
+               "disagree");
+      return true;
+    }
     point_at(store(), "On paper the formula is right; the machine's rounding makes it wrong");
     return true;
   }

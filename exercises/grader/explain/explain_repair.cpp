@@ -149,10 +149,12 @@ void point_at_bound(const ProgramTask& task, const std::shared_ptr<const toy::Pr
     if (!applied) continue;
     const auto edited = std::make_shared<const toy::Program>(std::move(*applied));
     if (!attempt(task, edited, sized, nullptr).passed()) continue;
-    finding.details.push_back("Look at line " + std::to_string(edit.line) +
-                              ": the loop has one round too many.");
-    finding.line = edit.line;
-    append_source_line(finding, text, edit.line);
+    Finding found = finding;  // whole or unchanged if the budget ends meanwhile
+    found.details.push_back("Look at line " + std::to_string(edit.line) +
+                            ": the loop has one round too many.");
+    found.line = edit.line;
+    append_source_line(found, text, edit.line);
+    finding = std::move(found);
     return;
   }
 }

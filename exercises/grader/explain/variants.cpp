@@ -185,11 +185,12 @@ const UnrolledProgram* Variants::exchanged(std::uint32_t site) {
 
 const UnrolledProgram* Variants::with_loop(const Edit& edit) {
   BoundLoop& loop = bound_.loops[edit.loop];
-  if (loop.step + edit.step_change < 1) return nullptr;
+  std::int64_t step = 0;
+  if (__builtin_add_overflow(loop.step, edit.step_change, &step) || step < 1) return nullptr;
   const Restored restored(loop);
   add(loop.lower, edit.lower_change);
   add(loop.upper, edit.upper_change);
-  loop.step += edit.step_change;
+  loop.step = step;
   return unrolled();
 }
 

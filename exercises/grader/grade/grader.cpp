@@ -186,17 +186,18 @@ class Grading {
     return attempt.failure->cell && plain ? 3 : 2;
   }
 
-  /// Looks at further sizes for a failure that is easier to understand, and returns its size.
-  const PreparedSize& clearest(const PreparedSize& first, Attempt& chosen) {
+  /// Looks at further sizes for a failure that is easier to understand, and returns its size. Then
+  /// last_ is that failure; it stays whole if the budget ends meanwhile.
+  const PreparedSize& clearest(const PreparedSize& first) {
     const PreparedSize* best = &first;
     if (!first.lanes) return first;
     for (const PreparedSize& size : sizes_) {
       if (&size <= &first || size.solution == nullptr) continue;
-      if (difficulty(chosen, *best) == 0) break;
+      if (difficulty(last_, *best) == 0) break;
       Attempt other = attempt(task_, program_, size.sized, &*size.lanes);
       if (!other.refusal.empty() || !other.failure) continue;
-      if (difficulty(other, size) >= difficulty(chosen, *best)) continue;
-      chosen = std::move(other);
+      if (difficulty(other, size) >= difficulty(last_, *best)) continue;
+      last_ = std::move(other);
       best = &size;
     }
     return *best;
@@ -223,9 +224,7 @@ class Grading {
   }
 
   void explain(const PreparedSize& failing) {
-    Attempt shown = std::move(last_);
-    const PreparedSize& size = clearest(failing, shown);
-    last_ = std::move(shown);
+    const PreparedSize& size = clearest(failing);
     // Search repairs at public sizes if the failure is at one: large sizes take time.
     const std::vector<RepairSize>& sizes =
         index_of(size, repair_sizes_.shown) != SIZE_MAX ? repair_sizes_.shown : repair_sizes_.all;
@@ -271,6 +270,7 @@ class Grading {
       verdict_.outcome = score.accepted() ? Outcome::kCostly : Outcome::kWrong;
       if (explain_) {
         within_budget([&] { verdict_.findings = explain_cost(task_, text_, last_); });
+        if (verdict_.findings.empty()) verdict_.findings = hidden_excesses();
         for (Finding& finding : verdict_.findings) finding.is_about_cost = true;
       }
     }
@@ -283,6 +283,20 @@ class Grading {
       return;
     }
     verdict_.points += task_.points.cost * score.share();
+  }
+
+  /// For costs that are too high only at sizes that the seed draws, where no line is looked for.
+  std::vector<Finding> hidden_excesses() const {
+    std::vector<Finding> findings;
+    for (const CostLine& line : verdict_.costs) {
+      if (!line.is_dear() || line.value > line.full) continue;
+      Finding finding;
+      finding.what = "it costs too much at another size: " + costs_.excess_text(line);
+      finding.details = {"At " + to_string(verdict_.size) + " its " + line.key +
+                         " are as few as full marks allow; they grow faster with the size."};
+      findings.push_back(std::move(finding));
+    }
+    return findings;
   }
 
   void judge_order() {

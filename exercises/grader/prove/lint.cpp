@@ -8,7 +8,10 @@
 
 #include "exercises/grader/exercise/answers.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/explain/explain.hpp"
+#include "exercises/grader/judge/disagreement.hpp"
 #include "exercises/grader/prove/red_team.hpp"
+#include "text/numbers.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::exercises {
@@ -54,13 +57,14 @@ class Linter {
       : exercise_(std::move(exercise)), grader_(exercise_, options), seed_(options.seed) {}
 
   std::vector<LintProblem> run() {
-    check_solution();
-    check_starter();
-    for (const WrongSubmission& wrong : exercise_->program.wrong) check_wrong(wrong);
-    for (const AvoidingSubmission& one : exercise_->program.avoiding) check_avoiding(one);
-    for (const AcceptedSubmission& one : exercise_->program.accepted) check_accepted(one);
+    if (check_solution()) {
+      check_starter();
+      for (const WrongSubmission& wrong : exercise_->program.wrong) check_wrong(wrong);
+      for (const AvoidingSubmission& one : exercise_->program.avoiding) check_avoiding(one);
+      for (const AcceptedSubmission& one : exercise_->program.accepted) check_accepted(one);
+      check_strategies();
+    }
     check_unavoidable();
-    check_strategies();
     check_hints();
     check_afterwards();
     check_files();
@@ -76,18 +80,45 @@ class Linter {
     problems_.push_back({file, what + "\n  expected " + expected + "\n" + more});
   }
 
-  void check_solution() {
+  /// Returns false if every verdict is wrong, because the reference and the solution disagree.
+  bool check_solution() {
     const std::string file = is_program() ? "solution.toy" : "exercise.toml";
     const std::string text =
         is_program() ? exercise_->files.at(file) : model_answers(exercise_->questions);
     const Verdict verdict = grader_.grade(file, text);
     if (verdict.outcome == Outcome::kFull && verdict.points == verdict.max_points) {
-      return check_naive(verdict);
+      check_naive(verdict);
+      return true;
+    }
+    if (verdict.outcome == Outcome::kWrong && is_program() && disagrees_with_reference()) {
+      return false;
     }
     add(file,
         is_program() ? "the solution does not earn full marks"
                      : "the answers in exercise.toml do not earn full marks",
         "all " + number(verdict.max_points) + " points", explanation(verdict));
+    return true;
+  }
+
+  /// Returns whether the reference and the solution compute different results, and reports it.
+  bool disagrees_with_reference() {
+    const ProgramTask& task = exercise_->program;
+    for (const SizedCases& sized : make_cases(task, seed_, task.inputs.families.size())) {
+      for (std::size_t i = 0; i < sized.cases.size(); ++i) {
+        const auto found = disagreement(task, sized.size, sized.cases[i]);
+        if (!found) continue;
+        const std::string reference =
+            task.reference == nullptr ? task.builtin_reference : task.reference->source->name();
+        add("solution.toy",
+            "the reference and the solution disagree (" + inputs_text(sized, i) + ")",
+            "the same results of " + reference + " and solution.toy",
+            "  " + found->cell + " is " + short_text(found->solution, 7) +
+                " in the solution, and " + short_text(found->reference, 7) +
+                " in the reference; both are computed in double\n");
+        return true;
+      }
+    }
+    return false;
   }
 
   /// Full marks and no points must be apart in every counter. A counter with a limit may be equal:

@@ -26,7 +26,15 @@ ClassReport make_class_report(const Exercise& exercise, std::vector<StudentResul
   report.exercise_id = exercise.id;
   report.exercise_title = exercise.title;
   report.max_points = exercise.max_points();
+  if (exercise.kind == Kind::kProgram) {
+    for (const auto& [key, formula] : exercise.program.cost.full) report.cost_keys.push_back(key);
+    report.has_orders = exercise.program.counted.ranges.empty();
+  }
   report.histograms = class_histograms(students, best_ever);
+  for (const std::string& key : report.counters()) {  // times are judged elsewhere
+    const auto& keys = report.cost_keys;
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) report.cost_keys.push_back(key);
+  }
   report.proof = last_proof(exercise);
   if (report.proof && report.proof->size != exercise.program.sizes.back()) {
     report.proof_histogram = proof_histogram(students, *report.proof);
@@ -65,11 +73,6 @@ std::size_t ClassReport::with_proven_best() const {
         const SizeScore* score = proof_score(student);
         return score != nullptr && score->is_best();
       }));
-}
-
-bool ClassReport::has_load_lines() const {
-  return std::any_of(students.begin(), students.end(),
-                     [](const StudentResult& student) { return !student.verdict->loads.empty(); });
 }
 
 std::vector<std::string> ClassReport::counters() const {

@@ -29,8 +29,8 @@ constexpr std::array<const char*, 64> kBirds{
     "owl",     "pelican", "petrel",  "pipit",   "plover",   "puffin",  "quail",   "raven",
     "robin",   "rook",    "skua",    "sparrow", "starling", "swift",   "tern",    "wren"};
 
-std::string pseudonym(const std::string& name, std::uint64_t key, std::size_t attempt) {
-  const Digest digest = sha256(std::to_string(key) + ":" + std::to_string(attempt) + ":" + name);
+std::string pseudonym(const std::string& name, const std::string& key, std::size_t attempt) {
+  const Digest digest = sha256(key + ":" + std::to_string(attempt) + ":" + name);
   const std::size_t number = std::size_t{digest[2]} << 8 | digest[3];
   // Two digits are easy to remember; a large class needs four digits for some names.
   const std::size_t shown = attempt < 8 ? 10 + number % 90 : 1000 + number % 9000;
@@ -49,7 +49,7 @@ std::vector<std::size_t> sorted_order(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::vector<std::string> pseudonyms(const std::vector<std::string>& names, std::uint64_t key) {
+std::vector<std::string> pseudonyms(const std::vector<std::string>& names, const std::string& key) {
   std::vector<std::string> result(names.size());
   std::set<std::string> taken;
   for (const std::size_t i : sorted_order(names)) {
@@ -61,7 +61,7 @@ std::vector<std::string> pseudonyms(const std::vector<std::string>& names, std::
   return result;
 }
 
-void rename_students(std::vector<StudentResult>& students, Names names, std::uint64_t key) {
+void rename_students(std::vector<StudentResult>& students, Names names, const std::string& key) {
   if (names == Names::kReal) return;
   std::vector<std::string> old_names;
   for (const StudentResult& student : students) old_names.push_back(student.name);

@@ -46,32 +46,41 @@ void write_proof_cells(std::ostream& out, const SizeScore* score) {
 }  // namespace
 
 std::string spreadsheet_cell(const std::string& text) {
-  return csv_cell((is_computed(text) ? "'" : "") + text);
+  std::string cell = is_computed(text) ? "\"'" : "\"";
+  for (const char c : text) {
+    if (c == '"') cell += c;
+    cell += c;
+  }
+  return cell + '"';
 }
 
 void write_csv(std::ostream& out, const ClassReport& report) {
-  const std::vector<std::string> counters = report.counters();
-  out << "name,outcome,points,max_points";
-  for (const std::string& key : counters) out << ',' << spreadsheet_cell(key);
-  if (report.has_load_lines()) out << ",order_cycles,avoidable_loads";
-  if (report.proof) out << ",cycles_in_proof,above_best_at_least,above_best_at_most";
-  out << ",line,finding" << kLineEnd;
+  std::vector<std::string> columns{"name", "outcome", "points", "max_points"};
+  columns.insert(columns.end(), report.cost_keys.begin(), report.cost_keys.end());
+  if (report.has_orders) columns.insert(columns.end(), {"order_cycles", "avoidable_loads"});
+  if (report.proof) {
+    columns.insert(columns.end(), {"cycles_in_proof", "above_best_at_least", "above_best_at_most"});
+  }
+  columns.insert(columns.end(), {"line", "finding", "seed"});
+  out << joined(columns, ",", spreadsheet_cell) << kLineEnd;
+  const std::string end = "," + (report.seed.empty() ? "" : spreadsheet_cell(report.seed));
   for (const StudentResult& student : report.students) {
     const Verdict& verdict = *student.verdict;
-    out << spreadsheet_cell(student.name) << ',' << outcome_key(verdict.outcome) << ','
+    out << spreadsheet_cell(student.name) << ','
+        << spreadsheet_cell(std::string(outcome_key(verdict.outcome))) << ','
         << points_text(verdict.points) << ',' << points_text(verdict.max_points);
-    for (const std::string& key : counters) out << ',' << cost_cell(verdict, key);
-    if (report.has_load_lines()) write_order_cells(out, verdict);
+    for (const std::string& key : report.cost_keys) out << ',' << cost_cell(verdict, key);
+    if (report.has_orders) write_order_cells(out, verdict);
     if (report.proof) write_proof_cells(out, report.proof_score(student));
     const Finding first = verdict.findings.empty() ? Finding{} : verdict.findings.front();
     out << ',' << (first.line > 0 ? std::to_string(first.line) : "") << ','
-        << spreadsheet_cell(first.what) << kLineEnd;
+        << spreadsheet_cell(first.what) << end << kLineEnd;
   }
   const std::size_t empty_cells =
-      counters.size() + (report.has_load_lines() ? 2 : 0) + (report.proof ? 3 : 0);
+      report.cost_keys.size() + (report.has_orders ? 2 : 0) + (report.proof ? 3 : 0);
   for (const StudentResult& entry : report.skipped) {
-    out << spreadsheet_cell(entry.name) << ",skipped,," << points_text(report.max_points)
-        << std::string(empty_cells, ',') << ",," << spreadsheet_cell(why_skipped(entry))
+    out << spreadsheet_cell(entry.name) << ",\"skipped\",," << points_text(report.max_points)
+        << std::string(empty_cells, ',') << ",," << spreadsheet_cell(why_skipped(entry)) << end
         << kLineEnd;
   }
 }

@@ -121,8 +121,10 @@ Json skipped_json(const ClassReport& report) {
 void write_json(std::ostream& out, const ClassReport& report) {
   const Json exercise = {{"id", report.exercise_id}, {"title", report.exercise_title}};
   out << "{\n\"format\": \"flashlab-grades\",\n\"version\": " << kReportVersion
-      << ",\n\"command\": \"flashlab grade\",\n\"exercise\": " << dumped(exercise)
-      << ",\n\"summary\": " << dumped(summary_json(report)) << ",\n\"students\": [";
+      << ",\n\"command\": \"flashlab grade\",\n";
+  if (!report.seed.empty()) out << "\"seed\": " << dumped(report.seed) << ",\n";
+  out << "\"exercise\": " << dumped(exercise) << ",\n\"summary\": " << dumped(summary_json(report))
+      << ",\n\"students\": [";
   bool first = true;
   for (const StudentResult& student : report.students) {  // one at a time: a class may be large
     out << (first ? "\n" : ",\n") << dumped(student_json(student));

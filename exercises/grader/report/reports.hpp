@@ -21,18 +21,19 @@ struct ClassReport {
   double max_points = 0;
   std::vector<StudentResult> students;
   std::vector<StudentResult> skipped;  // entries that are not submissions; see skipped_result()
+  std::vector<std::string> cost_keys;  // the costs of a right program, also if nobody is right
+  bool has_orders = false;             // whether the order of a right program's loads is judged
   Costs best_ever;                     // empty: not recorded
   std::vector<Histogram> histograms;
   /// The proof at the largest searched size, without its program; nothing: no size was searched.
   std::optional<ProvenSize> proof;
   std::string isolation;  // how submissions were separated from each other and from the computer
+  std::string seed;       // for JSON and CSV, which the teacher reads; empty: they do not name it
   std::optional<Histogram> proof_histogram;  // cycles there, if `histograms` has another size
 
   /// Returns the student's score at the proof's size, or null.
   const SizeScore* proof_score(const StudentResult& student) const;
   std::size_t with_proven_best() const;
-  /// Returns whether the avoidable loads of the right programs are known.
-  bool has_load_lines() const;
 
   /// Returns the keys of the histograms, in their order.
   std::vector<std::string> counters() const;
@@ -65,20 +66,25 @@ std::vector<std::string> finding_lines(const Finding& finding);
 std::string finding_place(const Finding& finding);
 
 /// Version 1 had no scores, load_lines and proof; 2 no skipped; 3 no outcome "crashed", and no
-/// isolation.
-inline constexpr int kReportVersion = 4;
+/// isolation; 4 no seed.
+inline constexpr int kReportVersion = 5;
 /// Writes {"format": "flashlab-grades", "version": kReportVersion, …}. Counts above 2^53 are strings.
 void write_json(std::ostream& out, const ClassReport& report);
 
-/// Returns a cell of CSV. A text that a spreadsheet would interpret as a formula gets an apostrophe.
+/// Returns a cell of CSV with a text, in quotes: a semicolon separates cells where a spreadsheet
+/// takes the comma for a decimal point. A text that a spreadsheet would interpret as a formula gets an
+/// apostrophe.
 std::string spreadsheet_cell(const std::string& text);
 
-/// Writes CSV by RFC 4180, with a header line and CRLF. After the counters: order_cycles (the
-/// minimum for the order of operations) and avoidable_loads; at the largest size with a searched
-/// proof, cycles_in_proof and the minimum and maximum distance from the best. If a spreadsheet
-/// would interpret a cell as a formula (it begins with = + - @, in full width or not, a tab or a
-/// line end), the cell begins with an apostrophe instead. Skipped entries come last, with the
-/// outcome "skipped" and without points.
+/// Spreadsheets on Windows take a file for UTF-8 only if it begins so.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+/// Writes CSV by RFC 4180, with a header line and CRLF. Texts are in quotes, numbers are not. An
+/// exercise always has the same columns. After the counters: order_cycles (the minimum for the order
+/// of operations) and avoidable_loads; at the largest size with a searched proof, cycles_in_proof and
+/// the minimum and maximum distance from the best. If a spreadsheet would interpret a cell as a
+/// formula (it begins with = + - @, in full width or not, a tab or a line end), the cell begins with
+/// an apostrophe instead. Skipped entries come last, with the outcome "skipped" and without points.
 void write_csv(std::ostream& out, const ClassReport& report);
 
 /// Writes JUnit XML: a test suite for each student, a test case for each check.

@@ -120,7 +120,9 @@ class LineBinder {
     std::int64_t stride = 1;
     for (std::size_t axis = operand.indices.size(); axis-- > 0;) {
       auto index = affine(*operand.indices[axis]);
-      if (index) element = combined(*element, *index, stride * array.tile[axis]);
+      std::int64_t factor = 0;  // the tile of an axis of one element may be of any size
+      if (__builtin_mul_overflow(stride, array.tile[axis], &factor)) return std::nullopt;
+      if (index) element = combined(*element, *index, factor);
       if (!index || !element) return std::nullopt;
       bound.axes.insert(bound.axes.begin(), std::move(*index));
       stride *= std::max<std::int64_t>(1, array.extents[axis]);

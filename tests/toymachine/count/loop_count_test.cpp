@@ -92,6 +92,15 @@ TEST_CASE("what is too long to sum but short to walk through is walked through")
   REQUIRE(iterations({"for i in 0..1000", "for j in 0..ceildiv(500003*i, 1000003)"}) == expected);
 }
 
+TEST_CASE("a step up to the largest integer is taken once, also where a nest is walked through") {
+  for (const std::string step : {"9223372036854775807", "9223372036854775806", "999999999999"}) {
+    REQUIRE(iterations({"for h in 1..3 step " + step, "for i in 0..1000",
+                        "for j in 0..ceildiv(500003*i + h, 1000003)"}) ==
+            iterations({"for h in 1..2", "for i in 0..1000",
+                        "for j in 0..ceildiv(500003*i + h, 1000003)"}));
+  }
+}
+
 TEST_CASE("divisors that leave only enumeration are refused with the place") {
   const auto counts =
       counted_executions({"for i in 0..1000000000", "for j in 0..ceildiv(500003*i, 1000003)"});
