@@ -112,6 +112,37 @@ TEST_CASE("a family is excused by a sentence, and an unknown family is reported"
   CHECK_THAT(problems, contains("no family of strategies: 'magic'"));
 }
 
+TEST_CASE("no strategy gains a point against three exercises of the course", "[red_team]") {
+  // .ci/full attacks all exercises with three seeds.
+  for (const ExerciseSource& source : builtin_exercises()) {
+    if (source.id != "08_online_softmax" && source.id != "30_fused_softmax" &&
+        source.id != "40_softmax_over_machines") {
+      continue;
+    }
+    ReadResult read = read_exercise(source.id, source.files);
+    REQUIRE(read.exercise);
+    const auto exercise = std::make_shared<const Exercise>(std::move(*read.exercise));
+    RedTeamOptions options;
+    options.seeds = 2;
+    const RedTeamReport report = attack(exercise, options);
+    CHECK(report.strategies() > 60);
+    for (const Gain& gain : report.gains)
+      FAIL_CHECK(source.id << ": " << gain.name << ", " << gain.why);
+    const FamilyCounts& less = report.families[static_cast<std::size_t>(StrategyFamily::kLessWork)];
+    CHECK(less.wrong > less.strategies / 2);  // they are told from the solution, not refused
+  }
+}
+
+TEST_CASE("no more than five families are excused in the built-in exercises", "[red_team]") {
+  std::size_t excused = 0;
+  for (const ExerciseSource& source : builtin_exercises()) {
+    const ReadResult read = read_exercise(source.id, source.files);
+    REQUIRE(read.exercise);
+    excused += read.exercise->program.excused.size();
+  }
+  CHECK(excused <= 5);
+}
+
 TEST_CASE("the report is the same whatever the number of threads", "[red_team]") {
   RedTeamOptions options;
   options.seeds = 2;

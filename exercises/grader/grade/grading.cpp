@@ -1,0 +1,320 @@
+#include "exercises/grader/grade/grading.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exercises/grader/exercise/cases.hpp"
+#include "exercises/grader/exercise/count_keys.hpp"
+#include "exercises/grader/explain/explain.hpp"
+#include "exercises/grader/explain/explain_repair.hpp"
+#include "exercises/grader/grade/check_rows.hpp"
+#include "exercises/grader/grade/cost_judge.hpp"
+#include "exercises/grader/grade/ranking.hpp"
+#include "exercises/grader/judge/attempt.hpp"
+#include "exercises/grader/judge/order_cost.hpp"
+#include "exercises/grader/submission/submission.hpp"
+#include "toymachine/budget/budget.hpp"
+
+namespace flashlab::exercises {
+namespace {
+
+/// Grades one submission, size by size.
+class Grading {
+ public:
+  Grading(const PreparedExercise& prepared, const toy::SourceText& text)
+      : prepared_(prepared), task_(prepared.exercise->program), text_(text), costs_(task_) {
+    budget_.emplace(prepared.limits());
+  }
+
+  Verdict run() {
+    verdict_.max_points = task_.points.correct + task_.points.cost;
+    try {
+      judge_program();
+    } catch (const toy::BudgetExceeded& over) {
+      budget_.reset();
+      verdict_.outcome = Outcome::kLimit;
+      verdict_.points = 0;
+      verdict_.checks.resize(std::min(verdict_.checks.size(), result_names(task_).size()));
+      verdict_.costs.clear();
+      verdict_.findings = {over_budget(over)};
+    }
+    return std::move(verdict_);
+  }
+
+ private:
+  void judge_program() {
+    Refusal refusal;
+    program_ = read_submission(task_, text_, refusal);
+    if (program_ == nullptr) {
+      verdict_.outcome = refusal.outcome;
+      verdict_.findings = std::move(refusal.findings);
+      return;
+    }
+    verdict_.outcome = Outcome::kFull;
+    for (const PreparedSize& size : prepared_.sizes) {
+      last_ = attempt(task_, program_, size.sized, size.lanes ? &*size.lanes : nullptr);
+      if (!judge(size)) return;
+      if (&size != &prepared_.sizes.back() && is_scored(*prepared_.exercise, size.sized.size)) {
+        scored_.push_back(std::move(last_));
+      }
+    }
+    if (prepared_.large.counted.empty()) costs_.add(last_);
+    judge_drawn();
+    if (verdict_.passed()) judge_large();
+    if (verdict_.passed()) {
+      verdict_.size = last_.sized->size;
+      judge_cost();
+    }
+  }
+
+  /// Judges the results and the costs at the drawn sizes. Does not change last_.
+  void judge_drawn() {
+    if (prepared_.drawn.empty()) return;
+    Attempt shown = std::move(last_);
+    Check check{kDrawnResults, true, 0, 0, {}};
+    for (const PreparedSize& size : prepared_.drawn) {
+      last_ = attempt(task_, program_, size.sized, size.lanes ? &*size.lanes : nullptr);
+      check.passed = judge_attempt(size);
+      if (!check.passed) {
+        if (!verdict_.findings.empty()) check.message = verdict_.findings[0].what;
+        break;
+      }
+      if (prepared_.large.counted.empty()) costs_.add(last_);
+    }
+    verdict_.checks.push_back(std::move(check));
+    last_ = std::move(shown);
+  }
+
+  /// Judges the results at the larger sizes, and the costs where they are counted. The first counted
+  /// size, if there is one, is then last_.
+  void judge_large() {
+    if (prepared_.large.counted.empty() && !prepared_.large.timed) return;
+    Attempt shown = std::move(last_);
+    Check check{kLargeResults, true, 0, 0, {}};
+    std::vector<Attempt> attempts;
+    for (const SizedCases& sized : prepared_.large.counted) {
+      if (!check.passed || !(check.passed = judge_at(sized))) break;
+      costs_.add(last_);
+      attempts.push_back(std::move(last_));
+    }
+    if (check.passed && prepared_.large.timed) check.passed = judge_at(*prepared_.large.timed);
+    if (!check.passed && !verdict_.findings.empty()) check.message = verdict_.findings[0].what;
+    const bool passed = check.passed;
+    verdict_.checks.push_back(std::move(check));
+    if (!passed) return;
+    if (!attempts.empty()) verdict_.ranking = rank(task_, attempts);
+    last_ = std::move(attempts.empty() ? shown : attempts.front());
+  }
+
+  /// Judges the results at a size where a search for the reason of a mistake would take too long.
+  bool judge_at(const SizedCases& sized) {
+    last_ = attempt(task_, program_, sized, nullptr);
+    if (!last_.refusal.empty()) return refuse(sized);
+    if (!last_.failure) return true;
+    verdict_.outcome = Outcome::kWrong;
+    if (!prepared_.options.explain) return false;
+    Finding finding = state_failure(
+        {task_, text_, program_, last_, nullptr, prepared_.repair_sizes.shown, SIZE_MAX});
+    finding.details.emplace_back("The results are right at all smaller sizes.");
+    verdict_.findings = {std::move(finding)};
+    return false;
+  }
+
+  /// Runs an optional part of a verdict. Returns false if the budget has ended.
+  template <class Work>
+  bool within_budget(const Work& work) {
+    if (!budget_) return false;
+    try {
+      work();
+      return true;
+    } catch (const toy::BudgetExceeded& over) {
+      budget_.reset();
+      end_ = over.what();
+      return false;
+    }
+  }
+
+  bool judge(const PreparedSize& size) {
+    Check check{result_name(size.sized.size), true, 0, 0, {}};
+    check.passed = judge_attempt(size);
+    if (!check.passed && !verdict_.findings.empty()) check.message = verdict_.findings[0].what;
+    verdict_.checks.push_back(std::move(check));
+    return verdict_.checks.back().passed;
+  }
+
+  /// Whether a value can be right by chance because single numbers are expected: in the wrong output
+  /// or, if a step failed, in all outputs.
+  static bool expects_plain(const Attempt& attempt, const PreparedSize& size) {
+    if (size.solution == nullptr) return false;
+    const std::optional<WrongOutput>& cell = attempt.failure->cell;
+    if (!cell) return size.solution->is_plain;
+    const std::string& array = attempt.bound->arrays[cell->array].name;
+    return is_plain(size.solution->output(array, cell->element));
+  }
+
+  /// How hard a failure is to understand: on inputs that are huge or tiny, and where a value can be
+  /// right by chance.
+  static int difficulty(const Attempt& attempt, const PreparedSize& size) {
+    const Family family = attempt.sized->cases[attempt.failure->entry].family;
+    const bool plain = expects_plain(attempt, size);
+    if (is_ordinary(family)) return plain ? 1 : 0;
+    return attempt.failure->cell && plain ? 3 : 2;
+  }
+
+  /// Looks at further sizes for a failure that is easier to understand, and returns its size. Then
+  /// last_ is that failure; it stays whole if the budget ends meanwhile.
+  const PreparedSize& clearest(const PreparedSize& first) {
+    const PreparedSize* best = &first;
+    if (!first.lanes) return first;
+    for (const PreparedSize& size : prepared_.sizes) {
+      if (&size <= &first || size.solution == nullptr) continue;
+      if (difficulty(last_, *best) == 0) break;
+      Attempt other = attempt(task_, program_, size.sized, &*size.lanes);
+      if (!other.refusal.empty() || !other.failure) continue;
+      if (difficulty(other, size) >= difficulty(last_, *best)) continue;
+      last_ = std::move(other);
+      best = &size;
+    }
+    return *best;
+  }
+
+  bool judge_attempt(const PreparedSize& size) {
+    if (!last_.refusal.empty()) return refuse(size.sized);
+    if (!last_.failure && size.solution != nullptr && size.solution->is_polynomial &&
+        last_.unrolled) {
+      if (const auto cell =
+              differing_output(*last_.bound, *last_.unrolled, *size.solution, task_.check)) {
+        last_.failure = Failure{0, std::nullopt, 0, cell};
+      }
+    }
+    if (!last_.failure) return true;
+    verdict_.outcome = Outcome::kWrong;
+    if (!prepared_.options.explain) return false;
+    if (!within_budget([&] { explain(size); })) {
+      const FailedAttempt failed{
+          task_, text_, program_, last_, nullptr, prepared_.repair_sizes.shown, 0};
+      verdict_.findings = {state_failure(failed)};
+      verdict_.findings.front().details.push_back("finding out why takes " + end_);
+    }
+    return false;
+  }
+
+  void explain(const PreparedSize& failing) {
+    const PreparedSize& size = clearest(failing);
+    // Search repairs at public sizes if the failure is at one: large sizes take time.
+    const std::vector<RepairSize>& sizes = index_of(size, prepared_.repair_sizes.shown) != SIZE_MAX
+                                               ? prepared_.repair_sizes.shown
+                                               : prepared_.repair_sizes.all;
+    verdict_.findings = explain_failure(
+        {task_, text_, program_, last_, size.solution.get(), sizes, index_of(size, sizes)});
+  }
+
+  /// The index of the size among those for repairs, or SIZE_MAX.
+  static std::size_t index_of(const PreparedSize& size, const std::vector<RepairSize>& sizes) {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i].sized == &size.sized) return i;
+    }
+    return SIZE_MAX;
+  }
+
+  bool refuse(const SizedCases& sized) {
+    verdict_.outcome = Outcome::kRejected;
+    for (const toy::Diagnostic& diagnostic : last_.refusal) {
+      if (diagnostic.fault == toy::Fault::kLimit) verdict_.outcome = Outcome::kLimit;
+      verdict_.findings.push_back(finding_of(diagnostic, text_));
+    }
+    if (prepared_.options.explain && !last_.bound) {
+      within_budget(
+          [&] { point_at_bound(task_, program_, sized, text_, verdict_.findings.front()); });
+    }
+    return false;
+  }
+
+  void judge_cost() {
+    const CostScore& score = costs_.score();
+    for (const CostLine& line : score.lines) {
+      const bool enough = line.share >= 1;
+      verdict_.checks.push_back({line.key, enough, 0, 0, enough ? "" : costs_.excess_text(line)});
+      verdict_.costs.push_back(line);
+      verdict_.costs.back().solution =
+          count_of(line.key, prepared_.solution_counters, prepared_.solution);
+    }
+    verdict_.points = task_.points.correct;
+    if (prepared_.large.counted.empty() && !within_budget([&] { judge_order(); })) {
+      verdict_.scores.clear();
+      verdict_.order_unknown = "placing the loads takes " + end_;
+    }
+    if (!score.full() || !score.accepted()) {
+      verdict_.outcome = score.accepted() ? Outcome::kCostly : Outcome::kWrong;
+      if (prepared_.options.explain) {
+        within_budget([&] { verdict_.findings = explain_cost(task_, text_, last_); });
+        if (verdict_.findings.empty()) verdict_.findings = hidden_excesses();
+        for (Finding& finding : verdict_.findings) finding.is_about_cost = true;
+      }
+    }
+    if (!score.accepted()) {
+      verdict_.points = 0;
+      Finding finding;
+      finding.what = "the result is right, but it costs more than this exercise accepts";
+      finding.details = costs_.excesses();
+      verdict_.findings.insert(verdict_.findings.begin(), std::move(finding));
+      return;
+    }
+    verdict_.points += task_.points.cost * score.share();
+  }
+
+  /// For costs that are too high only at sizes that the seed draws, where no line is looked for.
+  std::vector<Finding> hidden_excesses() const {
+    std::vector<Finding> findings;
+    for (const CostLine& line : verdict_.costs) {
+      if (!line.is_dear() || line.value > line.full) continue;
+      Finding finding;
+      finding.what = "it costs too much at another size: " + costs_.excess_text(line);
+      finding.details = {"At " + to_string(verdict_.size) + " its " + line.key +
+                         " are as few as full marks allow; they grow faster with the size."};
+      findings.push_back(std::move(finding));
+    }
+    return findings;
+  }
+
+  void judge_order() {
+    for (const Attempt& attempt : scored_) {
+      verdict_.scores.push_back(
+          score_of(*prepared_.exercise, attempt, analyse_order(task_, attempt)));
+    }
+    OrderAnalysis order = analyse_order(task_, last_);
+    verdict_.scores.push_back(score_of(*prepared_.exercise, last_, order));
+    verdict_.loads = std::move(order.loads);
+    verdict_.order_unknown = std::move(order.unknown);
+  }
+
+  const PreparedExercise& prepared_;
+  const ProgramTask& task_;
+  const toy::SourceText& text_;
+  CostJudge costs_;
+  std::optional<toy::Budget> budget_;  // nothing: the budget has ended
+  std::string end_;                    // how the budget ended
+  std::shared_ptr<const toy::Program> program_;
+  Attempt last_;
+  std::vector<Attempt> scored_;  // at smaller sizes
+  Verdict verdict_;
+};
+
+}  // namespace
+
+Verdict grade_program(const PreparedExercise& prepared, const toy::SourceText& text) {
+  return Grading(prepared, text).run();
+}
+
+Finding over_budget(const toy::BudgetExceeded& over) {
+  Finding finding;
+  finding.what = std::string("grading takes ") + over.what();
+  return finding;
+}
+
+}  // namespace flashlab::exercises
