@@ -46,4 +46,17 @@ std::string CostJudge::excess_text(const CostLine& line) const {
   return found == excess_texts_.end() ? "" : found->second;
 }
 
+std::vector<Finding> CostJudge::excesses_elsewhere(const Size& size) const {
+  std::vector<Finding> findings;
+  for (const CostLine& line : score_.lines) {
+    if (!line.is_dear() || line.value > line.full) continue;
+    Finding finding;
+    finding.what = "it costs too much at another size: " + excess_text(line);
+    finding.details = {"At " + to_string(size) + " its " + line.key +
+                       " are as few as full marks allow; they grow faster with the size."};
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
 }  // namespace flashlab::exercises

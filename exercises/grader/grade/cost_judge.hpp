@@ -22,6 +22,9 @@ class CostJudge {
   const CostScore& score() const { return score_; }
   /// Returns "28 cycles at n = 4, full marks 25", for the size with the smallest share.
   std::string excess_text(const CostLine& line) const;
+  /// Returns what is to be said about costs that are too high at other sizes only than `size`, where
+  /// they were counted first, and no line is looked for.
+  std::vector<Finding> excesses_elsewhere(const Size& size) const;
   /// Returns the costs that are not accepted: one sentence for each counter, at the first such size.
   const std::vector<std::string>& excesses() const { return excesses_; }
 

@@ -253,7 +253,7 @@ class Grading {
       verdict_.outcome = score.accepted() ? Outcome::kCostly : Outcome::kWrong;
       if (prepared_.options.explain) {
         within_budget([&] { verdict_.findings = explain_cost(task_, text_, last_); });
-        if (verdict_.findings.empty()) verdict_.findings = hidden_excesses();
+        if (verdict_.findings.empty()) verdict_.findings = costs_.excesses_elsewhere(verdict_.size);
         for (Finding& finding : verdict_.findings) finding.is_about_cost = true;
       }
     }
@@ -266,20 +266,6 @@ class Grading {
       return;
     }
     verdict_.points += task_.points.cost * score.share();
-  }
-
-  /// For costs that are too high only at sizes that the seed draws, where no line is looked for.
-  std::vector<Finding> hidden_excesses() const {
-    std::vector<Finding> findings;
-    for (const CostLine& line : verdict_.costs) {
-      if (!line.is_dear() || line.value > line.full) continue;
-      Finding finding;
-      finding.what = "it costs too much at another size: " + costs_.excess_text(line);
-      finding.details = {"At " + to_string(verdict_.size) + " its " + line.key +
-                         " are as few as full marks allow; they grow faster with the size."};
-      findings.push_back(std::move(finding));
-    }
-    return findings;
   }
 
   void judge_order() {
