@@ -69,6 +69,24 @@ TEST_CASE("both halves of every range are drawn with every seed, and even and od
   }
 }
 
+TEST_CASE("with every seed one size has the most tiles that the ranges allow", "[drawn]") {
+  for (const Exercise& exercise : exercises_with_draws()) {
+    const ProgramTask& task = exercise.program;
+    if (task.drawn.count < kUsualDraws || !has_given_tiles(task)) continue;
+    INFO(exercise.id);
+    Size most;
+    for (const auto& [name, range] : task.drawn.ranges) {
+      most[name] = name.starts_with("B") ? range.first : range.second;
+    }
+    std::uint64_t seeds = 0;
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+      const std::vector<Size> sizes = drawn_sizes(task, seed);
+      seeds += std::find(sizes.begin(), sizes.end(), most) != sizes.end() ? 1 : 0;
+    }
+    CHECK(seeds == kSeeds);
+  }
+}
+
 TEST_CASE("each draw has its own part of every range, and a short range is drawn whole",
           "[drawn]") {
   for (const Exercise& exercise : exercises_with_draws()) {

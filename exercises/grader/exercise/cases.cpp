@@ -130,6 +130,42 @@ std::int64_t sum_of(const Size& size) {
                          [](std::int64_t sum, const auto& entry) { return sum + entry.second; });
 }
 
+void add_parameters(const toy::Expression& expression, std::set<std::string>& names) {
+  if (expression.op == toy::ExpressionOp::kParam) names.insert(expression.name);
+  for (const toy::ExpressionPtr& argument : expression.args) add_parameters(*argument, names);
+}
+
+/// The parameters of the tiles that the exercise gives: B, Bk.
+std::set<std::string> tile_parameters(const ProgramTask& task) {
+  std::set<std::string> names;
+  for (const toy::ArrayDeclaration& array : task.interface->arrays) {
+    for (const toy::ExpressionPtr& side : array.tile) add_parameters(*side, names);
+  }
+  return names;
+}
+
+/// Exchanges values between the draws until one of them has the largest arrays and the smallest tiles: a
+/// program for at most k rows or tiles is wrong there, whatever k is. Each draw keeps a part of each range
+/// for itself, but of the end parts it keeps the ends. Nothing is exchanged if two draws would be equal, or one that is displayed.
+void take_most_tiles(const ProgramTask& task, const DrawnSizes& rule, std::vector<Size>& drawn) {
+  const std::set<std::string> tiles = tile_parameters(task);
+  if (tiles.empty() || drawn.size() < 2) return;
+  std::vector<Size> exchanged = drawn;
+  for (const auto& [name, range] : rule.ranges) {
+    const std::int64_t wanted = tiles.contains(name) ? range.first : range.second;
+    const auto nearest = std::min_element(
+        exchanged.begin(), exchanged.end(), [&, &name = name](const Size& a, const Size& b) {
+          return std::abs(a.at(name) - wanted) < std::abs(b.at(name) - wanted);
+        });
+    std::swap(exchanged.front()[name], (*nearest)[name]);
+    exchanged.front()[name] = wanted;  // the end of the part that the nearest one was drawn from
+  }
+  const std::set<Size> different(exchanged.begin(), exchanged.end());
+  const bool is_displayed = std::any_of(task.sizes.begin(), task.sizes.end(),
+                                        [&](const Size& size) { return different.contains(size); });
+  if (different.size() == exchanged.size() && !is_displayed) drawn = std::move(exchanged);
+}
+
 /// Draws a Latin hypercube: the draws share out the parts of each parameter's range. Sizes that are known
 /// already are drawn again, and left out if there are no others.
 std::vector<Size> draw_once(const ProgramTask& task, const DrawnSizes& rule,
@@ -157,6 +193,7 @@ std::vector<Size> draw_once(const ProgramTask& task, const DrawnSizes& rule,
     }
     if (drawn.empty() || !is_known(size)) drawn.push_back(std::move(size));
   }
+  take_most_tiles(task, rule, drawn);
   return drawn;
 }
 
@@ -189,7 +226,7 @@ bool cover_halves(const std::vector<Size>& sizes, const ProgramTask& task, const
 }
 
 /// A program that is wrong in either half of any range, at its even or its odd values, or at one value of a
-/// short range, meets such a size with every seed. Small sizes come first: a failure is easier to explain
+/// short range, or for few tiles only, meets such a size with every seed. Small sizes come first: a failure is easier to explain
 /// there.
 std::vector<Size> draw_sizes(const ProgramTask& task, const DrawnSizes& rule, std::uint64_t seed) {
   constexpr int kMostTries = 200;
