@@ -202,11 +202,12 @@ void fill(const std::string& path, const std::string& name,
 
 bool write_whole_file(const std::string& path, const std::function<void(std::ostream&)>& write,
                       Sync sync) {
-  const std::string target = target_of(path);
   struct stat old {};
-  const bool exists = stat(target.c_str(), &old) == 0;
+  const bool exists = stat(path.c_str(), &old) == 0;
   if (exists && S_ISDIR(old.st_mode)) throw not_written(path, "it is a directory");
-  if (exists && !S_ISREG(old.st_mode)) return fill(path, target, write), true;
+  // Before links are followed: /dev/stdout leads to a pipe that has no path.
+  if (exists && !S_ISREG(old.st_mode)) return fill(path, path, write), true;
+  const std::string target = target_of(path);
   if (exists && faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0) throw not_written(path);
   TemporaryFile temporary(target);
   if (!temporary.is_there()) {

@@ -20,6 +20,9 @@ namespace {
 
 constexpr std::int64_t kMostCommandBytes = 1 << 20;
 constexpr char kDeleteByte = '\x7f', kBackspace = '\b';
+// Ctrl-A, Ctrl-E, Ctrl-U, Ctrl-K, Ctrl-W, as in a shell.
+constexpr char kStartOfLine = '\x01', kEndOfLine = '\x05', kEraseLine = '\x15', kEraseRest = '\x0b',
+               kEraseWord = '\x17';
 
 /// Executes the commands of a file, and prints each with what it did. A command that is refused does
 /// not end the script, but the exit code tells of it.
@@ -199,6 +202,19 @@ class Screen {
       execute(typed_);
     } else if (key == '\x04') {
       is_typing_ = false;
+    } else if (key == kStartOfLine) {
+      cursor_ = 0;
+    } else if (key == kEndOfLine) {
+      cursor_ = typed_.size();
+    } else if (key == kEraseLine) {
+      typed_.erase(0, std::exchange(cursor_, 0));
+    } else if (key == kEraseRest) {
+      typed_.erase(cursor_);
+    } else if (key == kEraseWord) {
+      std::size_t start = cursor_;
+      while (start > 0 && typed_[start - 1] == ' ') --start;
+      while (start > 0 && typed_[start - 1] != ' ') --start;
+      typed_.erase(start, std::exchange(cursor_, start) - start);
     } else if (key == kDeleteByte || key == kBackspace) {
       if (typed_.empty()) {
         is_typing_ = false;
@@ -253,7 +269,8 @@ int open_debugger(const toy::BoundProgram& program, toy::InitialDram dram,
   }
   if (on_screen && !knows_escape_codes()) {
     throw request_failure("the debugger's screen needs a terminal with escape codes, and TERM is " +
-                              std::string(std::getenv("TERM") == nullptr ? "not set" : "'dumb'"),
+                              (std::getenv("TERM") == nullptr ? std::string("not set")
+                                                              : in_quotes(std::getenv("TERM"))),
                           "--commands FILE, for commands from a file (- is standard input)");
   }
   toy::ReplayOptions options;

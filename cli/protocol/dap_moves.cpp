@@ -95,9 +95,9 @@ json DapServer::move(std::function<toy::Stop(const toy::Progress&)> action, cons
   return json::object();
 }
 
-toy::Stop DapServer::search(bool back) {
+toy::Stop DapServer::search(bool back, bool includes_here) {
   const toy::Progress progress = [this](std::uint64_t step) { return goes_on(step); };
-  for (bool includes_here = false;;) {
+  for (;;) {
     search_.has_new_breakpoints = false;
     const std::vector<toy::Breakpoint> all = breakpoints_.plain();
     toy::Stop stop =

@@ -208,7 +208,8 @@ json DapServer::configuration_done(const json&) {
     throw Refused{"the configuration was done already"};
   }
   if (launched_->stops_on_entry) return move([](const auto&) { return toy::Stop{}; }, "entry");
-  if (launched_->is_debugged) return move([this](const auto&) { return search(false); }, "entry");
+  if (launched_->is_debugged)
+    return move([this](const auto&) { return search(false, true); }, "entry");
   after_response([this] {  // to the end, and what came out
     begin_search();
     const toy::Stop stop = replay().forward({}, [this](std::uint64_t at) { return goes_on(at); });

@@ -99,7 +99,8 @@ class DapServer {
   /// Moves after the response was sent, and reports where the run stopped.
   Json move(std::function<toy::Stop(const toy::Progress&)> action, const char* reason);
   /// Searches for a breakpoint, forwards or back. Hits that do not stop are counted and logged.
-  toy::Stop search(bool back);
+  /// `includes_here`: one at the next instruction stops there.
+  toy::Stop search(bool back, bool includes_here = false);
   bool stops_at_hit(toy::Stop& stop, const std::vector<toy::Breakpoint>& breakpoints);
   void begin_search();
   void report(const toy::Stop& stop, const char* reason);
