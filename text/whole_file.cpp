@@ -75,33 +75,35 @@ class TemporaryFile {
   bool is_there() const { return is_there_; }
   const std::string& name() const { return name_; }
 
-  /// Gives it mode and owner of the file that it replaces. Returns whether it could have the owner.
-  bool resemble(const struct stat& old) const {
-    const bool has_owner = (old.st_uid == geteuid() && old.st_gid == getegid()) ||
-                           chown(name_.c_str(), old.st_uid, old.st_gid) == 0;
-    return has_owner && chmod(name_.c_str(), old.st_mode & 07777) == 0;
-  }
-  /// Gives it the mode of new files.
-  void be_new() const {
-    const mode_t mask = umask(0);
-    umask(mask);
-    chmod(name_.c_str(), 0666 & ~mask);
-  }
-  /// Puts it in place of `path`. Returns false with errno.
+  /// Puts it in place of `path`.
   bool replace(const std::string& path, Sync sync) {
     if (sync == Sync::kYes) {
       const OpenFile file(open(name_.c_str(), O_WRONLY | O_CLOEXEC));
-      if (!file.is_open() || fsync(file.number()) != 0) return false;
+      if (!file.is_open() || fsync(file.number()) != 0) throw not_written(path);
     }
-    if (rename(name_.c_str(), path.c_str()) != 0) return false;
+    const bool changes = put_in_place(name_, path);
     is_there_ = false;
-    return true;
+    return changes;
   }
 
  private:
   std::string name_;
   bool is_there_ = false;
 };
+
+/// Gives a file mode and owner of the one that it replaces. Returns whether it could have the owner.
+bool resemble(const std::string& name, const struct stat& old) {
+  const bool has_owner = (old.st_uid == geteuid() && old.st_gid == getegid()) ||
+                         chown(name.c_str(), old.st_uid, old.st_gid) == 0;
+  return has_owner && chmod(name.c_str(), old.st_mode & 07777) == 0;
+}
+
+/// Gives a file the mode of new files.
+void be_new(const std::string& name) {
+  const mode_t mask = umask(0);
+  umask(mask);
+  chmod(name.c_str(), 0666 & ~mask);
+}
 
 /// What a path names, through symbolic links, of which the last may lead to a file that is not there.
 std::string target_of(std::string path) {
@@ -221,14 +223,23 @@ bool write_whole_file(const std::string& path, const std::function<void(std::ost
     return true;
   }
   fill(path, temporary.name(), write);
-  if (exists && have_same_content(temporary.name(), target)) return false;
-  if (!exists) {
-    temporary.be_new();
-  } else if (old.st_nlink > 1 || !temporary.resemble(old)) {
-    replace_content(target, content_of(temporary.name()));
-    return true;
+  return temporary.replace(target, sync);
+}
+
+bool put_in_place(const std::string& temporary, const std::string& path) {
+  const std::string target = target_of(path);
+  struct stat old {};
+  const bool exists = stat(target.c_str(), &old) == 0;
+  if (exists && have_same_content(temporary, target)) {
+    unlink(temporary.c_str());
+    return false;
   }
-  if (!temporary.replace(target, sync)) throw not_written(path);
+  if (!exists) be_new(temporary);
+  const bool may_replace = !exists || (old.st_nlink == 1 && resemble(temporary, old));
+  if (may_replace && rename(temporary.c_str(), target.c_str()) == 0) return true;
+  if (!exists) throw not_written(path);
+  replace_content(target, content_of(temporary));
+  unlink(temporary.c_str());
   return true;
 }
 

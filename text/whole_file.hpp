@@ -32,6 +32,10 @@ enum class Sync { kNo, kYes };
 bool write_whole_file(const std::string& path, const std::function<void(std::ostream&)>& write,
                       Sync sync = Sync::kNo);
 
+/// Does the same with a file that was filled already and lies beside it, for writers of their own. It is
+/// gone then, or as before if NotWritten is thrown.
+bool put_in_place(const std::string& temporary, const std::string& path);
+
 /// Removes the temporary file of an unfinished write. For signal handlers: accesses only simple data.
 void remove_unfinished_file();
 

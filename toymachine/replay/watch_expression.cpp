@@ -22,7 +22,7 @@ WatchValue number_value(double value) {
 }
 WatchValue truth(bool holds) { return {.kind = Kind::kTruth, .whole = holds ? 1 : 0}; }
 
-double as_number(const WatchValue& value) {
+double watched_number(const WatchValue& value) {
   return value.kind == Kind::kNumber ? value.number : static_cast<double>(value.whole);
 }
 
@@ -47,9 +47,9 @@ bool compare(WatchOp op, Number a, Number b) {
 }
 
 /// Evaluates an expression where a run stands.
-class Evaluation {
+class WatchEvaluation {
  public:
-  explicit Evaluation(Replay& run) : run_(run), program_(run.program()), point_(run.point()) {}
+  explicit WatchEvaluation(Replay& run) : run_(run), program_(run.program()), point_(run.point()) {}
 
   Result<WatchValue> value(const Node& node) {
     switch (node.op) {
@@ -193,7 +193,7 @@ class Evaluation {
                   (node.op == WatchOp::kDivide && b > 0 && a % b == 0))) {
       return whole_value(node.op == WatchOp::kDivide ? a / b : result);
     }
-    const double x = as_number(values[0]), y = as_number(values[1]);
+    const double x = watched_number(values[0]), y = watched_number(values[1]);
     return number_value(node.op == WatchOp::kAdd        ? x + y
                         : node.op == WatchOp::kSubtract ? x - y
                         : node.op == WatchOp::kMultiply ? x * y
@@ -222,11 +222,11 @@ class Evaluation {
     if (a.kind == Kind::kTile || b.kind == Kind::kTile) {
       const WatchValue& tile = a.kind == Kind::kTile ? a : b;
       return truth(std::any_of(tile.elements.begin(), tile.elements.end(), [&](double one) {
-        return &tile == &a ? same_type(node.op, one, as_number(b))
-                           : same_type(node.op, as_number(a), one);
+        return &tile == &a ? same_type(node.op, one, watched_number(b))
+                           : same_type(node.op, watched_number(a), one);
       }));
     }
-    return truth(same_type(node.op, as_number(a), as_number(b)));
+    return truth(same_type(node.op, watched_number(a), watched_number(b)));
   }
 
   /// Compares in the type of the machine's numbers, as ValueTest does: R0 == 0.1 can hold in float.
@@ -284,10 +284,10 @@ std::optional<Affine> affine_of(const Node& node, const BoundProgram& program) {
 }
 
 /// Adds what a conjunct demands of an index. Returns whether that is all.
-bool add_range(const Node& node, const BoundProgram& program, std::vector<IndexRange>& ranges) {
+bool add_demand(const Node& node, const BoundProgram& program, std::vector<IndexRange>& ranges) {
   if (node.op == WatchOp::kAnd) {
     bool is_all = true;
-    for (const auto& one : node.args) is_all = add_range(*one, program, ranges) && is_all;
+    for (const auto& one : node.args) is_all = add_demand(*one, program, ranges) && is_all;
     return is_all;
   }
   if (!compares(node.op) || node.op == WatchOp::kUnequal) return false;
@@ -314,16 +314,18 @@ Result<WatchExpression> WatchExpression::parse(const BoundProgram& program, std:
 }
 
 Result<WatchValue> WatchExpression::value(Replay& run) const {
-  return Evaluation(run).value(*root_);
+  return WatchEvaluation(run).value(*root_);
 }
 
-Result<Place> WatchExpression::place(Replay& run) const { return Evaluation(run).place(*root_); }
+Result<Place> WatchExpression::place(Replay& run) const {
+  return WatchEvaluation(run).place(*root_);
+}
 
 bool WatchExpression::is_test() const { return root_->op >= WatchOp::kLess; }
 
 std::vector<IndexRange> WatchExpression::index_ranges(bool& is_all) const {
   std::vector<IndexRange> ranges;
-  is_all = add_range(*root_, *program_, ranges);
+  is_all = add_demand(*root_, *program_, ranges);
   return ranges;
 }
 

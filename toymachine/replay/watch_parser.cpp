@@ -36,8 +36,8 @@ constexpr std::array<OperatorRow, 16> kOperators{{{"||", WatchOp::kOr, 1},
                                                   {"or", WatchOp::kOr, 1},
                                                   {"and", WatchOp::kAnd, 2}}};
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_number(char c) { return c >= '0' && c <= '9'; }
+bool begins_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 
 class WatchParser {
  public:
@@ -85,9 +85,9 @@ class WatchParser {
     for (const OperatorRow& row : kOperators) {
       const std::string_view rest = text_.substr(at_);
       if (!rest.starts_with(row.text)) continue;
-      const bool is_word = is_letter(row.text[0]);
+      const bool is_word = begins_word(row.text[0]);
       if (is_word && rest.size() > row.text.size() &&
-          (is_letter(rest[row.text.size()]) || is_number(rest[row.text.size()]))) {
+          (begins_word(rest[row.text.size()]) || is_decimal(rest[row.text.size()]))) {
         continue;
       }
       return &row;
@@ -149,7 +149,7 @@ class WatchParser {
   bool accept_word(std::string_view word) {
     skip_blanks();
     const std::string_view rest = text_.substr(at_);
-    if (!rest.starts_with(word) || (rest.size() > word.size() && is_letter(rest[word.size()]))) {
+    if (!rest.starts_with(word) || (rest.size() > word.size() && begins_word(rest[word.size()]))) {
       return false;
     }
     at_ += word.size();
@@ -164,11 +164,11 @@ class WatchParser {
       if (inner && !accept(")")) return fail("a closing bracket is missing", "')'");
       return inner;
     }
-    if (is_number(text_[at_]) || text_[at_] == '.') return number(first);
-    if (!is_letter(text_[at_])) {
+    if (is_decimal(text_[at_]) || text_[at_] == '.') return number(first);
+    if (!begins_word(text_[at_])) {
       return fail("'" + std::string(text_.substr(at_)) + "' is no expression", kExpected);
     }
-    while (at_ < text_.size() && (is_letter(text_[at_]) || is_number(text_[at_]))) ++at_;
+    while (at_ < text_.size() && (begins_word(text_[at_]) || is_decimal(text_[at_]))) ++at_;
     return name(first, text_.substr(first, at_ - first));
   }
 
@@ -309,6 +309,11 @@ class WatchParser {
 
 Result<WatchNode> parse_watch(const BoundProgram& program, std::string_view text,
                               std::optional<std::uint32_t> site) {
+  constexpr std::size_t kLongest = 2000;  // longer ones would be nested too deeply for recursion
+  if (text.size() > kLongest) {
+    return request_error("the expression has " + std::to_string(text.size()) + " characters",
+                         "at most " + std::to_string(kLongest));
+  }
   return WatchParser(program, text, site).run();
 }
 

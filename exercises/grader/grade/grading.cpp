@@ -266,8 +266,8 @@ class Grading {
       verdict_.findings.insert(verdict_.findings.begin(), std::move(finding));
       return;
     }
-    verdict_.points = rounded_points(verdict_.points + task_.points.cost * score.share(),
-                                     verdict_.max_points);
+    verdict_.points =
+        rounded_points(verdict_.points + task_.points.cost * score.share(), verdict_.max_points);
   }
 
   void judge_order() {
