@@ -215,6 +215,7 @@ int run_chosen(const CLI::App& app, const std::vector<CommandAction>& actions) {
 }  // namespace flashlab::cli
 
 int main(int argc, char** argv) {
+  flashlab::cli::open_standard_descriptors();
   flashlab::cli::handle_signals();
   flashlab::cli::set_command_line(argc, argv);
   std::ios::sync_with_stdio(false);

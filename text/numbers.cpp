@@ -47,6 +47,9 @@ std::string three_digits(double value) {
 
 std::string short_text(double number, int digits) { return fmt::format("{:.{}g}", number, digits); }
 
+std::string shortest_text(double number) { return fmt::format("{}", number); }
+std::string shortest_text(float number) { return fmt::format("{}", number); }
+
 std::string fixed_text(double number, int decimals) {
   return fmt::format("{:.{}f}", number, decimals);
 }

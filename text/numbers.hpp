@@ -29,6 +29,10 @@ std::string three_digits(double value);
 /// Returns "2", "1.5", "0.01", "1e+20": at most this many digits.
 std::string short_text(double number, int digits = 6);
 
+/// Returns the shortest text that reads back as this number: "0.3", "0.30000000000000004", "1e+20".
+std::string shortest_text(double number);
+std::string shortest_text(float number);
+
 /// Returns "2.00", "-1.50": this many decimals.
 std::string fixed_text(double number, int decimals);
 

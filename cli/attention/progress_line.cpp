@@ -1,8 +1,8 @@
 #include "cli/attention/progress_line.hpp"
 
-#include <unistd.h>
-
 #include <iostream>
+
+#include "cli/terminal/terminal.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -12,7 +12,7 @@ constexpr std::chrono::milliseconds kPatience{1000}, kInterval{200};
 
 }  // namespace
 
-ProgressLine::ProgressLine() : start_(Clock::now()), on_terminal_(isatty(STDERR_FILENO) == 1) {}
+ProgressLine::ProgressLine() : start_(Clock::now()), on_terminal_(can_rewrite_lines()) {}
 
 ProgressLine::~ProgressLine() {
   if (!thread_.joinable()) return;

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Measures how long a writer of programs waits: for the language server's answers after a keystroke, and
-for the debugger's first screen. `./lab bench editors` runs it.
+"""Measures how long a writer of programs waits: for the language server's answers after a keystroke, for
+the debugger's first screen, and for a long trace in a browser. `./lab bench editors` runs it.
 
 usage: editor_speed.py FLASHLAB [--repeat N] [--json FILE]
 """
 import argparse
 import json
 import os
+import pathlib
 import platform
 import pty
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 URI = "file:///measured.toy"
@@ -111,6 +113,7 @@ def first_screen(flashlab, words):
     start = time.perf_counter()
     child, terminal = pty.fork()
     if child == 0:
+        os.environ["TERM"] = "xterm"
         os.execv(flashlab, [flashlab, "debug", *words])
     output = b""
     while b"\x1b[J" not in output:
@@ -125,6 +128,32 @@ def first_screen(flashlab, words):
     os.waitpid(child, 0)
     os.close(terminal)
     return took
+
+
+def page_opens(flashlab, repeat):
+    """The page of 140 000 steps in headless Chromium: seconds until the player is there, and until all is
+    read. None without Chromium."""
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/playground"))
+    from browser import Browser, find_browser
+    if find_browser() is None:
+        return None
+    watch = """new MutationObserver(() => {
+      const player = document.getElementById("player");
+      if (player && !player.hidden) window.shown ??= performance.now();
+      const notice = document.getElementById("notice");
+      if (window.shown && !notice.textContent.startsWith("Reading")) window.read ??= performance.now();
+    }).observe(document, { subtree: true, childList: true, attributes: true });"""
+    shown, read = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        page = pathlib.Path(folder) / "page.html"
+        subprocess.run([flashlab, "trace", "softmax_online", "-D", "n=10000", "--html", page], check=True,
+                       stderr=subprocess.DEVNULL)
+        for _ in range(repeat):
+            with Browser(page.as_uri(), before=watch) as browser:
+                browser.wait("window.read", 120)
+                shown.append(browser.evaluate("window.shown") / 1e3)
+                read.append(browser.evaluate("window.read") / 1e3)
+        return {"steps": 139_996, "bytes": page.stat().st_size, "shown": spread(shown), "read": spread(read)}
 
 
 def main():
@@ -152,11 +181,16 @@ def main():
     print("\nfirst screen of the debugger, milliseconds, median (longest)")
     for one in screens:
         print(f"{one['run']:40} {cell(one):>16}")
+    page = page_opens(arguments.flashlab, max(arguments.repeat // 6, 1))
+    if page:
+        print("\npage of a trace in headless Chromium, milliseconds, median (longest)")
+        print(f"{page['steps']} steps, {page['bytes'] / 1e6:.0f} MB: the player is there {cell(page['shown'])}, "
+              f"all is read {cell(page['read'])}")
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump({"machine": platform.processor() or platform.machine(), "cores": os.cpu_count(),
                        "date": time.strftime("%Y-%m-%d"), "repeat": arguments.repeat,
-                       "server": servers, "first_screen": screens}, file, indent=1)
+                       "server": servers, "first_screen": screens, "page": page}, file, indent=1)
             file.write("\n")
 
 

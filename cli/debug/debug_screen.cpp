@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "cli/debug/watch_text.hpp"
 #include "cli/machine/counter_report.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "text/numbers.hpp"
@@ -85,7 +86,7 @@ std::string array_line(const DebugSession& session, toy::Replay& run, std::uint3
   for (std::int64_t i = first; i < array.size && text.size() <= columns; ++i) {
     const double value = run.cell(array.offset + i);
     is_written = is_written || !std::isnan(value);
-    const std::string shown = std::isnan(value) ? "." : three_digits(value);
+    const std::string shown = std::isnan(value) ? "." : value_text(value, run);
     text += " " + (i == element && found != touched.elements.end() ? "[" + shown + "]" : shown);
   }
   return is_written ? text : name + " not written";
@@ -145,7 +146,7 @@ std::string counters_line(DebugSession& session) {
 }
 
 /// "  12  MAX r1, R0, r1   i = 2   r1 = 0.9".
-std::string past_line(const DebugSession& session, const toy::PastStep& past) {
+std::string past_line(DebugSession& session, const toy::PastStep& past) {
   const toy::BoundProgram& program = session.program();
   std::string text = std::to_string(past.number) + "  " + session.instruction_text(past.point.site);
   const Touched touched = touched_at(program, past.point);
@@ -154,7 +155,7 @@ std::string past_line(const DebugSession& session, const toy::PastStep& past) {
   } else if (!touched.elements.empty()) {
     text += "   " + program.cell_name(touched.elements.begin()->second);
   }
-  text += " = " + contents_text(past.value, 30);
+  text += " = " + contents_text(past.value, session.run(), 30);
   const std::string loops = session.loops_text(past.point);
   return loops.empty() ? text : text + "   (" + loops + ")";
 }

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
-#include "text/numbers.hpp"
+#include "cli/debug/watch_text.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
 #include "toymachine/language/read_number.hpp"
@@ -44,11 +43,11 @@ constexpr std::array<VerbRow, 15> kDebugVerbs{{
     {Verb::kStep, "step", "g", "N", "goes to the point after step N, before or behind"},
     {Verb::kLine, "line", "l", "N", "goes on to the next visit of line N"},
     {Verb::kBackLine, "back-line", "L", "N", "goes back to the previous visit of line N"},
-    {Verb::kBreak, "break", "t", "WHERE", "12, 12 if R1 > 0, R1 > 0, out[3] is written"},
+    {Verb::kBreak, "break", "t", "WHERE", "12, 12 if R1 > 0 && i == 3, R1 > 0, out[3] is written"},
     {Verb::kDelete, "delete", "d", "[N]", "deletes breakpoint N, or all"},
     {Verb::kList, "breakpoints", "i", "", "lists the breakpoints"},
     {Verb::kWho, "who", "w", "PLACE", "goes back to the step that wrote R1 or out[3]"},
-    {Verb::kPrint, "print", "p", "PLACE", "prints a register or a cell"},
+    {Verb::kPrint, "print", "p", "VALUE", "prints R1, x[i], i, n, or x[i] - R1"},
     {Verb::kSymbols, "symbols", "s", "", "shows registers as formulas, or as values again"},
     {Verb::kHelp, "help", "?", "", "lists the commands"},
     {Verb::kQuit, "quit", "q", "", "ends the debugger"},
@@ -68,20 +67,8 @@ std::string_view without_ends(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-std::string number_or_unwritten(double value) {
-  return std::isnan(value) ? "unwritten" : short_text(value);
-}
-
 std::string fitted_if_longer(const std::string& text, std::size_t width) {
   return display_width(text) > width ? fitted(text, width, false) : text;
-}
-
-std::string first_message(const std::vector<toy::Diagnostic>& diagnostics) {
-  const toy::Diagnostic& one = diagnostics.front();
-  std::string text = one.what;
-  if (!one.expected.empty()) text += "; expected " + one.expected;
-  if (!one.suggestion.empty()) text += "; did you mean '" + one.suggestion + "'?";
-  return text;
 }
 
 }  // namespace
@@ -233,7 +220,7 @@ std::string DebugSession::to_line(const Words& words, bool back) {
 
 std::string DebugSession::add_breakpoint(std::string_view text) {
   const auto parsed = toy::parse_breakpoint(program(), text);
-  if (!parsed) return refuse(first_message(parsed.diagnostics));
+  if (!parsed) return refuse(sentence(parsed.diagnostics.front()));
   std::string shown = printable(text);
   if (parsed.value->kind == toy::Breakpoint::Kind::kLine) {
     const auto condition = text.find("if ");
@@ -259,25 +246,32 @@ std::string DebugSession::delete_breakpoint(const Words& words) {
 }
 
 std::string DebugSession::who_wrote(std::string_view text) {
-  const auto place = toy::parse_place(program(), text);
-  if (!place) return refuse(first_message(place.diagnostics));
-  const std::string name = toy::place_name(program(), *place.value);
-  const auto step = run_->writer_of(*place.value);
+  const auto expression = toy::WatchExpression::parse(program(), text);
+  if (!expression) return refuse(sentence(expression.diagnostics.front()));
+  const auto place = expression->place(*run_);
+  if (!place) return refuse(sentence(place.diagnostics.front()));
+  const std::string name = toy::place_name(program(), *place);
+  const auto step = run_->writer_of(*place);
   if (step) {
     run_->go_to(*step, progress_);
     return name + " was written by step " + std::to_string(*step + 1);
   }
-  const bool is_input = place.value->is_cell &&
-                        program().array_at(place.value->number).role == toy::ArrayRole::kInput;
+  const bool is_input =
+      place->is_cell && program().array_at(place->number).role == toy::ArrayRole::kInput;
   return name + (is_input ? " is an input: no step wrote it" : " was not written before this step");
 }
 
 std::string DebugSession::print(std::string_view text) {
-  const auto place = toy::parse_place(program(), text);
-  if (!place) return refuse(first_message(place.diagnostics));
-  return toy::place_name(program(), *place.value) + " = " +
-         (place.value->is_cell ? number_or_unwritten(run_->cell(place.value->number))
-                               : register_text(place.value->number));
+  const auto expression = toy::WatchExpression::parse(program(), text);
+  if (!expression) return refuse(sentence(expression.diagnostics.front()));
+  const auto value = expression->value(*run_);
+  if (!value) return refuse(sentence(value.diagnostics.front()));
+  // "x[i]" becomes x[3]; a register may be shown as a formula.
+  const auto place = expression->place(*run_);
+  const std::string name =
+      place ? toy::place_name(program(), *place) : std::string(without_ends(text));
+  return printable(name) + " = " +
+         (place && !place->is_cell ? register_text(place->number) : value_text(*value, *run_));
 }
 
 std::string DebugSession::switch_symbols() {
@@ -294,7 +288,7 @@ std::string DebugSession::register_text(std::int64_t number, std::size_t width) 
     const std::string& symbol = symbols_.after(run_->step())[static_cast<std::size_t>(number)];
     if (!symbol.empty()) return fitted_if_longer(symbol, width);
   }
-  return contents_text(run_->register_contents(number), width);
+  return contents_text(run_->register_contents(number), *run_, width);
 }
 
 bool DebugSession::has_breakpoint_at(std::uint32_t line) const {
@@ -326,19 +320,6 @@ std::string DebugSession::where() const {
           instruction_text(point.site);
   const std::string loops = loops_text(point);
   return loops.empty() ? text : text + " (" + loops + ")";
-}
-
-std::string contents_text(const toy::RegisterContents& contents, std::size_t width) {
-  if (!contents.is_written()) return "unwritten";
-  std::string text;
-  if (contents.elements.size() != 1) {
-    text = std::to_string(contents.rows) + " x " + std::to_string(contents.cols) + ":";
-  }
-  for (const double element : contents.elements) {
-    if (text.size() > width) break;
-    text += (text.empty() ? "" : " ") + number_or_unwritten(element);
-  }
-  return text.size() > width ? fitted(text, width, false) : text;
 }
 
 }  // namespace flashlab::cli

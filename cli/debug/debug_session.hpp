@@ -75,7 +75,4 @@ class DebugSession {
   bool has_quit_ = false, was_refused_ = false;
 };
 
-/// Returns "0.5316", "unwritten", or of a tile "2 x 4: 0.1 0.2 0.3 ...", in at most `width` columns.
-std::string contents_text(const toy::RegisterContents& contents, std::size_t width = 60);
-
 }  // namespace flashlab::cli

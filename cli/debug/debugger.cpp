@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <sstream>
@@ -12,17 +13,22 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/keyboard.hpp"
+#include "text/utf8.hpp"
 
 namespace flashlab::cli {
 namespace {
 
 constexpr std::int64_t kMostCommandBytes = 1 << 20;
-constexpr char kEscape = '\x1b', kDelete = '\x7f', kBackspace = '\b';
+constexpr char kDeleteByte = '\x7f', kBackspace = '\b';
+// Ctrl-A, Ctrl-E, Ctrl-U, Ctrl-K, Ctrl-W, as in a shell.
+constexpr char kStartOfLine = '\x01', kEndOfLine = '\x05', kEraseLine = '\x15', kEraseRest = '\x0b',
+               kEraseWord = '\x17';
 
 /// Executes the commands of a file, and prints each with what it did. A command that is refused does
 /// not end the script, but the exit code tells of it.
 int run_script(DebugSession& session, const std::string& file) {
-  std::istringstream commands(read_text_file(file, kMostCommandBytes, "a file of commands"));
+  const std::string text = read_text_file(file, kMostCommandBytes, "a file of commands");
+  std::istringstream commands{std::string(without_byte_order_mark(text))};
   std::size_t line = 0, first_refused = 0, num_refused = 0;
   for (std::string command; !session.has_quit() && std::getline(commands, command);) {
     ++line;
@@ -72,7 +78,7 @@ class Screen {
 
  private:
   void draw() {
-    std::string frame = debug_screen(session_, {message_, is_typing_ ? ":" + typed_ + "_" : ""},
+    std::string frame = debug_screen(session_, {message_, is_typing_ ? typed_line() : ""},
                                      window_size(), terminal_);
     std::cout << "\x1b[H" << frame << "\x1b[J" << std::flush;
   }
@@ -89,13 +95,32 @@ class Screen {
   void begin_command(const std::string& start) {
     is_typing_ = true;
     typed_ = start;
+    cursor_ = typed_.size();
+    in_history_ = history_.size();
+  }
+
+  /// ":next 3_", with the mark where the next letter goes.
+  std::string typed_line() const {
+    return ":" + typed_.substr(0, cursor_) + "_" + typed_.substr(cursor_);
+  }
+
+  void press(const Key& key) {
+    switch (key.kind) {
+      case Key::Kind::kRight:
+      case Key::Kind::kDown:
+        return execute("next");
+      case Key::Kind::kLeft:
+      case Key::Kind::kUp:
+        return execute("back");
+      case Key::Kind::kCharacter:
+        return press(key.character);
+      default:
+        break;  // other keys have no meaning here
+    }
   }
 
   void press(char key) {
     switch (key) {
-      case kEscape:
-        arrow();
-        break;
       case ':':
         begin_command("");
         break;
@@ -132,38 +157,86 @@ class Screen {
         execute("quit");
         break;
       default:
-        execute(std::string(1, key));
+        if (key > ' ' && key <= '~') execute(std::string(1, key));
     }
   }
 
-  /// An arrow sends Escape, '[' and a letter.
-  void arrow() {
-    if (keyboard_.key() != '[') return;
-    const char letter = keyboard_.key().value_or('\0');
-    if (letter == 'C' || letter == 'B') execute("next");
-    if (letter == 'D' || letter == 'A') execute("back");
+  void type(const Key& key) {
+    switch (key.kind) {
+      case Key::Kind::kEscape:
+        is_typing_ = false;
+        break;
+      case Key::Kind::kLeft:
+        cursor_ -= cursor_ > 0 ? 1 : 0;
+        break;
+      case Key::Kind::kRight:
+        cursor_ += cursor_ < typed_.size() ? 1 : 0;
+        break;
+      case Key::Kind::kHome:
+        cursor_ = 0;
+        break;
+      case Key::Kind::kEnd:
+        cursor_ = typed_.size();
+        break;
+      case Key::Kind::kDelete:
+        if (cursor_ < typed_.size()) typed_.erase(cursor_, 1);
+        break;
+      case Key::Kind::kUp:
+        if (in_history_ > 0) recall(in_history_ - 1);
+        break;
+      case Key::Kind::kDown:
+        if (in_history_ < history_.size()) recall(in_history_ + 1);
+        break;
+      case Key::Kind::kCharacter:
+        type(key.character);
+        break;
+      default:
+        break;
+    }
   }
 
   void type(char key) {
     if (key == '\r' || key == '\n') {
       is_typing_ = false;
+      if (!typed_.empty()) history_.push_back(typed_);
       execute(typed_);
-    } else if (key == kEscape || key == '\x04') {
+    } else if (key == '\x04') {
       is_typing_ = false;
-    } else if (key == kDelete || key == kBackspace) {
+    } else if (key == kStartOfLine) {
+      cursor_ = 0;
+    } else if (key == kEndOfLine) {
+      cursor_ = typed_.size();
+    } else if (key == kEraseLine) {
+      typed_.erase(0, std::exchange(cursor_, 0));
+    } else if (key == kEraseRest) {
+      typed_.erase(cursor_);
+    } else if (key == kEraseWord) {
+      std::size_t start = cursor_;
+      while (start > 0 && typed_[start - 1] == ' ') --start;
+      while (start > 0 && typed_[start - 1] != ' ') --start;
+      typed_.erase(start, std::exchange(cursor_, start) - start);
+    } else if (key == kDeleteByte || key == kBackspace) {
       if (typed_.empty()) {
         is_typing_ = false;
-      } else {
-        typed_.pop_back();
+      } else if (cursor_ > 0) {
+        typed_.erase(--cursor_, 1);
       }
     } else if (key >= ' ' && key <= '~') {
-      typed_ += key;
+      typed_.insert(cursor_++, 1, key);
     }
+  }
+
+  /// An earlier command in the line; after the last one, an empty line.
+  void recall(std::size_t number) {
+    in_history_ = number;
+    typed_ = number < history_.size() ? history_[number] : "";
+    cursor_ = typed_.size();
   }
 
   void show_help() {
     std::cout << "\x1b[H\x1b[J" << DebugSession::help_text()
-              << "\nOf these, a key starts the command; arrows are back and next.\n"
+              << "\nOf these, a key starts the command; arrows are back and next. In a command\n"
+              << "they move in the line and to earlier commands, and Escape leaves it.\n"
               << "Any key goes on." << std::flush;
     keyboard_.key();
   }
@@ -172,6 +245,8 @@ class Screen {
   Terminal terminal_;
   Keyboard keyboard_;
   std::string message_, typed_;
+  std::vector<std::string> history_;  // of typed commands
+  std::size_t in_history_ = 0, cursor_ = 0;
   bool is_typing_ = false;
 };
 
@@ -190,6 +265,12 @@ int open_debugger(const toy::BoundProgram& program, toy::InitialDram dram,
   const bool on_screen = request.commands.empty();
   if (on_screen && (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0)) {
     throw request_failure("the debugger's screen needs a terminal, and here is none",
+                          "--commands FILE, for commands from a file (- is standard input)");
+  }
+  if (on_screen && !knows_escape_codes()) {
+    throw request_failure("the debugger's screen needs a terminal with escape codes, and TERM is " +
+                              (std::getenv("TERM") == nullptr ? std::string("not set")
+                                                              : in_quotes(std::getenv("TERM"))),
                           "--commands FILE, for commands from a file (- is standard input)");
   }
   toy::ReplayOptions options;

@@ -40,8 +40,10 @@ int check_work(const CheckFlags& options) {
                             options.explain ? Explanation::kFull : Explanation::kBrief,
                             options.terminal.terminal());
   }
-  if (!options.html.empty() && !verdict.passed()) {
-    write_failing_page(find_failing_run(work, *source, verdict), options.html);
+  if (!options.html.empty()) {
+    const std::string said = check_text(learner, work, verdict, *source, Explanation::kFull,
+                                        {.width = kWidestText, .color = false, .unicode = true});
+    write_check_page(work, *source, verdict, said, options.html);
   }
   return exit_code_of(verdict);
 }
@@ -61,8 +63,9 @@ CommandAction add_exercises_check(CLI::App& exercises) {
   add_flag(command, "--explain", options->explain,
            "everything about the cost: which loads can be saved, what the order allows, what is "
            "proved");
-  add_option(command, "--html", options->html,
-             "if a step is wrong, also write a page with a player of that run")
+  add_option(
+      command, "--html", options->html,
+      "also write a page: a player of the run if a step is wrong, or else what the check says")
       .type_name("FILE");
   options->exercises.add_to(command);
   options->terminal.add_to(command);

@@ -20,7 +20,10 @@ exercises::FailingRun find_failing_run(const Work& work, const toy::SourceText& 
 int debug_failing_run(const exercises::FailingRun& run, DebuggerRequest request,
                       const TerminalOptions& terminal);
 
-/// Writes the player for the steps up to a little after the guilty one. Throws Failure.
-void write_failing_page(const exercises::FailingRun& run, const std::string& file);
+/// Writes a page about the verdict: the player for the steps up to a little after the guilty one, or,
+/// if no step is guilty, what the check says. So a page never shows a program of before. Throws Failure.
+void write_check_page(const Work& work, const toy::SourceText& source,
+                      const exercises::Verdict& verdict, const std::string& said,
+                      const std::string& file);
 
 }  // namespace flashlab::cli

@@ -1,6 +1,5 @@
 // `flashlab exercises watch`: checks the learner's file whenever it is saved.
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -50,7 +49,7 @@ class Watch {
           keyboard_->resume();
           break;
         case FileWatch::Event::kKey:
-          if (!on_key(keyboard_->key().value_or('\0'))) return kExitGood;
+          if (!on_key(keyboard_->key().value_or(Key{Key::Kind::kOther}).letter())) return kExitGood;
           break;
       }
     }
@@ -78,8 +77,7 @@ class Watch {
   void show(const std::string& text) {
     if (has_keys()) {
       constexpr const char* kHomeAndClear = "\x1b[H\x1b[2J";
-      const char* const kind = std::getenv("TERM");
-      if (kind != nullptr && std::string_view(kind) != "dumb") std::cout << kHomeAndClear;
+      if (knows_escape_codes()) std::cout << kHomeAndClear;
       std::cout << headline() << "\n";
     }
     std::cout << "\n" << text;

@@ -1,5 +1,4 @@
 // `flashlab grade`: grades one submission or a class.
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -22,6 +21,7 @@
 #include "cli/options/commands.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
+#include "cli/terminal/terminal.hpp"
 #include "exercises/grader/grade/classroom.hpp"
 #include "exercises/grader/report/pseudonyms.hpp"
 #include "exercises/grader/report/reports.hpp"
@@ -42,7 +42,7 @@ constexpr std::size_t kMostNotes = 20;
 class GradingProgress {
  public:
   GradingProgress(std::size_t total, bool quiet)
-      : total_(total), shown_(!quiet && total > 1 && isatty(STDERR_FILENO) == 1) {}
+      : total_(total), shown_(!quiet && total > 1 && can_rewrite_lines()) {}
   ~GradingProgress() {
     if (shown_) std::cerr << "\r\x1b[K" << std::flush;
   }
@@ -72,6 +72,7 @@ std::vector<StudentResult> grade_standard_input(const exercises::Exercise& exerc
   const auto most = static_cast<std::size_t>(exercise.program.limits.max_source_bytes);
   std::string text;
   for (char c = 0; text.size() <= most && std::cin.get(c);) text += c;
+  if (std::cin.bad()) throw request_failure("standard input cannot be read");
   const exercises::SubmissionText read =
       exercises::check_submission_text(std::move(text), exercise);
   StudentResult result;

@@ -7,6 +7,7 @@
 
 #include "cli/exercises/verdict_text.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "exercises/grader/exercise/points.hpp"
 #include "exercises/grader/report/reports.hpp"
 #include "text/lists.hpp"
 #include "text/visible.hpp"
@@ -40,7 +41,8 @@ std::string file_table(const GradedAssignment& graded, const Terminal& terminal)
 
 double GradedPart::points_of(std::size_t student) const {
   const exercises::Verdict& verdict = *students[student].verdict;
-  return verdict.max_points > 0 ? points * verdict.points / verdict.max_points : 0;
+  if (verdict.max_points <= 0) return 0;
+  return exercises::rounded_points(points * verdict.points / verdict.max_points, points);
 }
 
 bool GradedPart::handed_in(std::size_t student) const {

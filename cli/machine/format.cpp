@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
@@ -37,27 +38,40 @@ void require_text(const std::string& file, std::string_view text) {
   }
 }
 
+/// Returns the exit code: 1 if it only checks, and the file is not formatted.
+int format_file(const std::string& file, bool checks) {
+  const std::string text =
+      read_text_file(file, toy::Limits{}.max_source_bytes, "a program such as sum.toy");
+  require_text(file, text);
+  const std::string formatted = toy::formatted(toy::SourceText(file, text));
+  if (file == "-" && !checks) {
+    std::cout << formatted;
+    return kExitGood;
+  }
+  if (formatted == text) return kExitGood;
+  if (checks) {
+    std::cout << printable(file) << " is not formatted\n";
+    return kExitProgramWrong;
+  }
+  write_file(file, [&](std::ostream& stream) { stream << formatted; });
+  std::cout << "Formatted " << printable(file) << "\n";
+  return kExitGood;
+}
+
 int format_files(const FormatFlags& options) {
   int code = kExitGood;
+  std::vector<Failure> failures;  // one file's does not keep the others from being formatted
   for (const std::string& file : options.files) {
-    const std::string text =
-        read_text_file(file, toy::Limits{}.max_source_bytes, "a program such as sum.toy");
-    require_text(file, text);
-    const std::string formatted = toy::formatted(toy::SourceText(file, text));
-    if (file == "-" && !options.check) {
-      std::cout << formatted;
-      continue;
-    }
-    if (formatted == text) continue;
-    if (options.check) {
-      code = kExitProgramWrong;
-      std::cout << printable(file) << " is not formatted\n";
-    } else {
-      write_file(file, [&](std::ostream& stream) { stream << formatted; });
-      std::cout << "Formatted " << printable(file) << "\n";
+    try {
+      code = std::max(code, format_file(file, options.check));
+    } catch (const Failure& failure) {
+      failures.push_back(failure);
     }
   }
-  return code;
+  if (failures.empty()) return code;
+  std::cout.flush();
+  for (std::size_t i = 0; i + 1 < failures.size(); ++i) std::cerr << failures[i].what();
+  throw Failure(failures.back());
 }
 
 }  // namespace

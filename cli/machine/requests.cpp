@@ -125,19 +125,28 @@ toy::TraceOptions TraceRequest::options() const {
   return trace;
 }
 
-Traced write_trace_json(const TraceRequest& request, const LoadedProgram& loaded,
-                        const toy::BoundProgram& bound, std::ostream& out) {
-  const auto sink = toy::make_trace_json(out, {request.machine.cost_table()});
+namespace {
+
+Traced write_trace(const TraceRequest& request, const LoadedProgram& loaded,
+                   const toy::BoundProgram& bound, std::ostream& out, bool for_player) {
+  const auto sink = toy::make_trace_json(out, {request.machine.cost_table(), for_player});
   Traced result = trace_to(*sink, loaded, bound, request.run, request.options());
   keep_only_if_started(result, *loaded.source);
   return result;
+}
+
+}  // namespace
+
+Traced write_trace_json(const TraceRequest& request, const LoadedProgram& loaded,
+                        const toy::BoundProgram& bound, std::ostream& out) {
+  return write_trace(request, loaded, bound, out, false);
 }
 
 Traced write_trace_page(const TraceRequest& request, const LoadedProgram& loaded,
                         const toy::BoundProgram& bound, std::ostream& out) {
   toy::TraceHtmlBuffer buffer(out);
   std::ostream json(&buffer);
-  Traced result = write_trace_json(request, loaded, bound, json);
+  Traced result = write_trace(request, loaded, bound, json, true);
   json.flush();
   // There is no timeline for a run that failed, or for a generic iteration.
   std::string timeline;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "cli/machine/lane_picture.hpp"
+#include "cli/machine/page_size.hpp"
 #include "cli/machine/requests.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
@@ -197,7 +198,9 @@ int show_timeline(const TimelineFlags& options) {
   recording.max_intervals = toy::kPageIntervals;
   const std::vector<Timeline> timelines = simulated(machines, loaded, recording).front();
   write_file(options.html, [&](std::ostream& out) {
-    toy::write_timeline_page(machines.first(), timelines, out);
+    write_with_size_note(out, "--from and --to choose cycles", [&](std::ostream& page) {
+      toy::write_timeline_page(machines.first(), timelines, page);
+    });
   });
   if (options.html != "-") std::cerr << "flashlab: wrote " << options.html << "\n";
   if (options.json) std::cout << timeline_json(options).dump(2) << "\n";

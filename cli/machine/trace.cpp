@@ -3,12 +3,14 @@
 #include <memory>
 
 #include "cli/machine/counter_report.hpp"
+#include "cli/machine/page_size.hpp"
 #include "cli/machine/requests.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/execution.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
+#include "text/numbers.hpp"
 #include "text/width.hpp"
 #include "toymachine/trace/trace_table.hpp"
 
@@ -51,17 +53,35 @@ Traced print_table(const TraceFlags& options, const LoadedProgram& loaded,
   return result;
 }
 
+/// Writes the page, with a note if it gets large.
+void write_page_file(const TraceFlags& options, const LoadedProgram& loaded,
+                     const toy::BoundProgram& bound, Traced& result) {
+  const std::string advice = options.elide || options.to != UINT64_MAX
+                                 ? "--from and --to choose fewer steps"
+                                 : "--elide keeps three iterations of each loop, --from and --to "
+                                   "choose steps";
+  std::uint64_t bytes = 0;
+  write_file(options.html, [&](std::ostream& out) {
+    bytes = write_with_size_note(out, advice, [&](std::ostream& page) {
+      result = write_trace_page(options, loaded, bound, page);
+    });
+  });
+  if (options.html == "-") return;
+  std::cerr << "flashlab: wrote " << options.html
+            << (bytes > 5'000'000 ? ", " + bytes_text(static_cast<double>(bytes)) : "") << "\n";
+}
+
 int trace_program(const TraceFlags& options) {
   options.check();
   const LoadedProgram loaded = load_program(options.program, options.machine.limits);
   const toy::BoundProgram bound = loaded.bind(options.machine.binding());
   Traced result;
-  const auto to_file = [&](const std::string& path, auto write) {
-    write_file(path, [&](std::ostream& out) { result = write(options, loaded, bound, out); });
-    if (path != "-") std::cerr << "flashlab: wrote " << path << "\n";
-  };
-  if (!options.json.empty()) to_file(options.json, write_trace_json);
-  if (!options.html.empty()) to_file(options.html, write_trace_page);
+  if (!options.json.empty()) {
+    write_file(options.json,
+               [&](std::ostream& out) { result = write_trace_json(options, loaded, bound, out); });
+    if (options.json != "-") std::cerr << "flashlab: wrote " << options.json << "\n";
+  }
+  if (!options.html.empty()) write_page_file(options, loaded, bound, result);
   if (options.json.empty() && options.html.empty()) result = print_table(options, loaded, bound);
   value_or_fail(std::move(result), *loaded.source);
   return kExitGood;

@@ -1,6 +1,5 @@
 // `flashlab optimal`: finds the cheapest program for a small computation, and proves it.
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -19,6 +18,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/plot.hpp"
+#include "cli/terminal/terminal.hpp"
 #include "text/width.hpp"
 
 namespace flashlab::cli {
@@ -73,7 +73,7 @@ class SearchLine {
     return seconds ? ", about " + short_number(std::ceil(*seconds)) + " s more" : "";
   }
 
-  bool is_terminal_ = isatty(STDERR_FILENO) != 0, is_shown_ = false;
+  bool is_terminal_ = can_rewrite_lines(), is_shown_ = false;
 };
 
 /// Returns fewer results if the user interrupts.

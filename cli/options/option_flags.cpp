@@ -1,6 +1,7 @@
 // The flags of options.hpp. Apart from their meaning, because they need the command line's parser.
 #include "cli/options/flags.hpp"
 #include "cli/options/options.hpp"
+#include "cli/terminal/ascii_output.hpp"
 #include "cli/terminal/pager.hpp"
 #include "text/numbers.hpp"
 
@@ -38,6 +39,7 @@ void TerminalOptions::add_to(CLI::App& command) {
 
 Terminal TerminalOptions::terminal() const {
   if (!no_pager) page_output();
+  if (ascii) print_in_ascii();
   return detect_terminal({color_choice(color), ascii, unicode, width});
 }
 

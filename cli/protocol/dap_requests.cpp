@@ -1,11 +1,14 @@
 // Requests of the Debug Adapter Protocol about breakpoints and the state of the run.
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "cli/debug/watch_text.hpp"
 #include "cli/protocol/dap_server.hpp"
 #include "cli/protocol/dap_variables.hpp"
 #include "cli/protocol/json_members.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -13,81 +16,110 @@ namespace {
 using nlohmann::json;
 
 constexpr int kDapFrame = 1;
+constexpr std::int64_t kDapSource = 1;  // the program, for a client that cannot read its file
 
-std::string sentence(const toy::Diagnostic& diagnostic) {
-  return diagnostic.expected.empty() ? diagnostic.what
-                                     : diagnostic.what + "; expected " + diagnostic.expected;
+DapBreakpoints::Wanted wanted_in(const json& one, std::string text) {
+  return {std::move(text), text_in(one, "hitCondition"), text_in(one, "logMessage"), {}};
+}
+
+bool is_file(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
 }
 
 }  // namespace
 
 // Breakpoints -------------------------------------------------------------------------------------
 
-json DapServer::set(std::vector<std::pair<std::string, toy::Breakpoint>>& group,
-                    const std::vector<std::string>& texts) {
-  replay();
-  group.clear();
+json DapServer::breakpoints_answer(DapBreakpoints::Kind kind,
+                                   const std::vector<DapBreakpoints::Wanted>& wanted) {
+  json results = breakpoints_.replace(program(), kind, wanted);
+  for (json& one : results) {
+    if (one.contains("line")) one["line"] = to_client_line(one["line"].get<std::int64_t>());
+  }
+  search_.has_new_breakpoints = search_.is_running;
+  return {{"breakpoints", std::move(results)}};
+}
+
+/// Whether a client's source is the program that runs. Without a path or a number it is.
+bool DapServer::is_launched_source(const json& source) const {
+  const std::string& name = launched_->loaded.source->name();
+  if (number_in(source, "sourceReference", 0) == kDapSource) return true;
+  const std::string path = text_in(source, "path");
+  if (path.empty()) {
+    const std::string given = text_in(source, "name");
+    return given.empty() || given == launched_->loaded.short_name() || given == name;
+  }
+  std::error_code ignored;
+  if (std::filesystem::equivalent(path, name, ignored)) return true;
+  const auto whole = [&](const std::string& one) {
+    return std::filesystem::absolute(one, ignored).lexically_normal();
+  };
+  return whole(path) == whole(name);
+}
+
+json DapServer::set_breakpoints(const json& arguments) {
+  const auto source = arguments.find("source");
+  const bool is_ours =
+      source == arguments.end() || !source->is_object() || is_launched_source(*source);
+  std::vector<DapBreakpoints::Wanted> wanted;
+  for (const json& one : objects_in(arguments, "breakpoints")) {
+    const std::int64_t line = from_client_line(number_in(one, "line", 0));
+    const std::string condition = text_in(one, "condition");
+    wanted.push_back(
+        wanted_in(one, std::to_string(line) + (condition.empty() ? "" : " if " + condition)));
+  }
+  if (is_ours) return breakpoints_answer(DapBreakpoints::Kind::kLine, wanted);
+  // Of another file, beside those of this one, which stay.
   json results = json::array();
-  for (const std::string& text : texts) {
-    const auto parsed = toy::parse_breakpoint(*bound_, text);
-    if (!parsed) {
-      results.push_back({{"verified", false}, {"message", sentence(parsed.diagnostics.front())}});
-      continue;
-    }
-    group.emplace_back(text, *parsed.value);
-    json result{{"verified", true}};
-    if (parsed.value->kind == toy::Breakpoint::Kind::kLine) {
-      result["line"] = parsed.value->line - (lines_start_at_1_ ? 0 : 1);
-    }
-    results.push_back(std::move(result));
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    results.push_back(
+        {{"verified", false},
+         {"message", "the program that runs is " + printable(launched_->loaded.source->name())}});
   }
   return {{"breakpoints", std::move(results)}};
 }
 
-json DapServer::set_breakpoints(const json& arguments) {
-  std::vector<std::string> texts;
-  for (const json& one : objects_in(arguments, "breakpoints")) {
-    const std::int64_t line = number_in(one, "line", 0) + (lines_start_at_1_ ? 0 : 1);
-    const std::string condition = text_in(one, "condition");
-    texts.push_back(std::to_string(line) + (condition.empty() ? "" : " if " + condition));
-  }
-  return set(lines_, texts);
-}
-
 json DapServer::set_function_breakpoints(const json& arguments) {
-  std::vector<std::string> texts;
-  for (const json& one : objects_in(arguments, "breakpoints"))
-    texts.push_back(text_in(one, "name"));
-  return set(functions_, texts);
+  std::vector<DapBreakpoints::Wanted> wanted;
+  for (const json& one : objects_in(arguments, "breakpoints")) {
+    const std::string condition = text_in(one, "condition");
+    wanted.push_back(
+        wanted_in(one, text_in(one, "name") + (condition.empty() ? "" : " if " + condition)));
+  }
+  return breakpoints_answer(DapBreakpoints::Kind::kFunction, wanted);
 }
 
+/// The place is named as everywhere, or as a variable of an array: "out[2]" with its reference.
 json DapServer::data_breakpoint_info(const json& arguments) {
-  replay();
   const std::string name = text_in(arguments, "name");
-  const auto place = toy::parse_place(*bound_, name);
-  if (!place) {
-    return {{"dataId", nullptr}, {"description", sentence(place.diagnostics.front())}};
-  }
-  return {{"dataId", toy::place_name(*bound_, *place.value)},
-          {"description", toy::place_name(*bound_, *place.value)},
-          {"accessTypes", json::array({"write"})}};
+  const auto no = [](const toy::Diagnostic& why) -> json {
+    return {{"dataId", nullptr}, {"description", sentence(why)}};
+  };
+  const auto expression = toy::WatchExpression::parse(program(), name);
+  if (!expression) return no(expression.diagnostics.front());
+  const auto place = expression->place(replay());
+  if (!place) return no(place.diagnostics.front());
+  const std::string found = toy::place_name(program(), *place);
+  return {{"dataId", found}, {"description", found}, {"accessTypes", json::array({"write"})}};
 }
 
 json DapServer::set_data_breakpoints(const json& arguments) {
-  std::vector<std::string> texts;
+  std::vector<DapBreakpoints::Wanted> wanted;
   for (const json& one : objects_in(arguments, "breakpoints")) {
-    const std::string condition = text_in(one, "condition");
-    texts.push_back(text_in(one, "dataId") + " " + (condition.empty() ? "is written" : condition));
+    const std::string place = text_in(one, "dataId"), condition = text_in(one, "condition");
+    const std::string access = text_in(one, "accessType");
+    // A condition may be whole, "out[3] > 0", or what follows the place, "> 0".
+    const bool is_whole = condition.find(place) != std::string::npos;
+    wanted.push_back(wanted_in(one, condition.empty() ? place + " is written"
+                                    : is_whole        ? condition
+                                                      : place + " " + condition));
+    if (!access.empty() && access != "write") {
+      wanted.back().refusal =
+          "a run stops at writes; it does not stop at reads of " + printable(place);
+    }
   }
-  return set(data_, texts);
-}
-
-std::vector<toy::Breakpoint> DapServer::breakpoints() const {
-  std::vector<toy::Breakpoint> all;
-  for (const auto* group : {&lines_, &functions_, &data_}) {
-    for (const auto& one : *group) all.push_back(one.second);
-  }
-  return all;
+  return breakpoints_answer(DapBreakpoints::Kind::kData, wanted);
 }
 
 // State -------------------------------------------------------------------------------------------
@@ -97,58 +129,95 @@ json DapServer::threads(const json&) {
   return {{"threads", json::array({thread})}};
 }
 
-json DapServer::stack_trace(const json&) {
-  const toy::RunPoint point = replay().point();
-  const bool at_end = point.site >= bound_->instructions.size();
-  const std::uint32_t line = at_end ? static_cast<std::uint32_t>(loaded_.source->num_lines())
-                                    : bound_->instructions[point.site].span.line;
-  const std::string path = loaded_.source->name();
-  json source{{"name", loaded_.short_name()}};
-  std::error_code ignored;
-  if (std::filesystem::exists(path, ignored)) {
+json DapServer::launched_source() const {
+  const std::string& path = launched_->loaded.source->name();
+  json source{{"name", launched_->loaded.short_name()}};
+  if (is_file(path)) {
+    std::error_code ignored;
     source["path"] = std::filesystem::absolute(path, ignored).string();
+  } else {  // it comes with flashlab, or its file has gone
+    source["sourceReference"] = kDapSource;
   }
+  return source;
+}
+
+json DapServer::source(const json& arguments) {
+  auto number = number_in(arguments, "sourceReference", 0);
+  if (const auto source = arguments.find("source");
+      number == 0 && source != arguments.end() && source->is_object()) {
+    number = is_launched_source(*source) ? kDapSource : 0;
+  }
+  if (number != kDapSource) throw Refused{"there is no source " + std::to_string(number)};
+  return {{"content", launched_->loaded.source->text()}, {"mimeType", "text/plain"}};
+}
+
+json DapServer::stack_trace(const json& arguments) {
+  const toy::RunPoint point = replay().point();
+  const bool at_end = point.site >= program().instructions.size();
+  const std::uint32_t line = at_end
+                                 ? static_cast<std::uint32_t>(launched_->loaded.source->num_lines())
+                                 : program().instructions[point.site].span.line;
   const json frame{
       {"id", kDapFrame},
-      {"name", "step " + std::to_string(replay_->step()) + " of " +
-                   std::to_string(replay_->total_steps()) + (at_end ? ", at the end" : "")},
-      {"source", std::move(source)},
-      {"line", line - (lines_start_at_1_ ? 0 : 1)},
-      {"column", 1}};
-  return {{"stackFrames", json::array({frame})}, {"totalFrames", 1}};
+      {"name", "step " + std::to_string(replay().step()) + " of " +
+                   std::to_string(replay().total_steps()) + (at_end ? ", at the end" : "")},
+      {"source", launched_source()},
+      {"line", to_client_line(line)},
+      {"column", columns_start_at_1_ ? 1 : 0}};
+  const bool is_wanted = number_in(arguments, "startFrame", 0) <= 0;
+  return {{"stackFrames", is_wanted ? json::array({frame}) : json::array()}, {"totalFrames", 1}};
 }
 
 json DapServer::scopes(const json&) { return {{"scopes", dap_scopes(replay())}}; }
 
 json DapServer::variables(const json& arguments) {
-  return {{"variables",
-           dap_variables(replay(), symbols_->after(replay_->step()), costs_,
-                         number_in(arguments, "variablesReference", 0),
-                         number_in(arguments, "start", 0), number_in(arguments, "count", 0))}};
+  DapVariablesWanted wanted;
+  wanted.reference = number_in(arguments, "variablesReference", 0);
+  wanted.first = number_in(arguments, "start", 0);
+  wanted.count = number_in(arguments, "count", 0);
+  wanted.filter = text_in(arguments, "filter");
+  auto found = dap_variables(replay(), launched_->symbols->after(replay().step()), costs_, wanted);
+  if (!found) throw Refused{"there are no variables " + std::to_string(wanted.reference)};
+  return {{"variables", std::move(*found)}};
 }
 
-/// "R1", "out[3]", or "who wrote out[3]", which goes there.
+/// "R1", "x[i] - R0", the name of an array; and "who wrote out[3]", which goes there in the console.
 json DapServer::evaluate(const json& arguments) {
-  replay();
   constexpr std::string_view kWho = "who wrote ";
   const std::string expression = text_in(arguments, "expression");
-  const bool asks = expression.starts_with(kWho);
-  const auto place = toy::parse_place(
-      *bound_, asks ? std::string_view(expression).substr(kWho.size()) : expression);
+  if (expression.starts_with(kWho)) {
+    return evaluate_writer(expression.substr(kWho.size()), text_in(arguments, "context") == "repl");
+  }
+  if (auto array = dap_array(replay(), expression)) {
+    return {{"result", (*array)["value"]},
+            {"variablesReference", (*array)["variablesReference"]},
+            {"indexedVariables", (*array)["indexedVariables"]}};
+  }
+  const auto parsed = toy::WatchExpression::parse(program(), expression);
+  if (!parsed) throw Refused{sentence(parsed.diagnostics.front())};
+  const auto value = parsed->value(replay());
+  if (!value) throw Refused{sentence(value.diagnostics.front())};
+  constexpr std::size_t kLongestResult = 1000;
+  json result{{"result", value_text(*value, replay(), kLongestResult)}, {"variablesReference", 0}};
+  if (value->kind == toy::WatchValue::Kind::kTile) {
+    if (const auto place = parsed->place(replay())) {
+      result["variablesReference"] = dap_tile_reference(place->number);
+      result["indexedVariables"] = value->elements.size();
+    }
+  }
+  return result;
+}
+
+json DapServer::evaluate_writer(const std::string& text, bool moves) {
+  const auto expression = toy::WatchExpression::parse(program(), text);
+  if (!expression) throw Refused{sentence(expression.diagnostics.front())};
+  const auto place = expression->place(replay());
   if (!place) throw Refused{sentence(place.diagnostics.front())};
-  if (asks) {
-    const auto step = replay_->writer_of(*place.value);
-    if (!step) throw Refused{toy::place_name(*bound_, *place.value) + " was not written"};
-    after_response([this, step] { report(replay_->go_to(*step), "goto"); });
-    return {{"result", "step " + std::to_string(*step + 1)}, {"variablesReference", 0}};
-  }
-  if (place.value->is_cell) {
-    return {{"result", dap_number(replay_->cell(place.value->number))}, {"variablesReference", 0}};
-  }
-  const toy::RegisterContents contents = replay_->register_contents(place.value->number);
-  std::string text;
-  for (const double one : contents.elements) text += (text.empty() ? "" : " ") + dap_number(one);
-  return {{"result", contents.is_written() ? text : "unwritten"}, {"variablesReference", 0}};
+  const auto step = replay().writer_of(*place);
+  if (!step) throw Refused{toy::place_name(program(), *place) + " was not written"};
+  if (moves)
+    move([this, step](const auto& progress) { return replay().go_to(*step, progress); }, "goto");
+  return {{"result", "step " + std::to_string(*step + 1)}, {"variablesReference", 0}};
 }
 
 }  // namespace flashlab::cli

@@ -1,9 +1,11 @@
 #include "cli/protocol/dap_server.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
+#include "cli/debug/watch_text.hpp"
 #include "cli/protocol/json_members.hpp"
 #include "cli/terminal/failure.hpp"
 #include "text/visible.hpp"
@@ -14,39 +16,56 @@ namespace {
 
 using nlohmann::json;
 
-constexpr auto kTimeUntilProgress = std::chrono::milliseconds(300);
+constexpr std::size_t kMostOutputs =
+    1000;  // elements of an array that a run without a debugger prints
+
+/// "y = 0.1 0.2 0.3\n".
+std::string output_text(const toy::BoundArray& array, toy::Replay& run) {
+  std::string text = array.name + " =";
+  const auto count = std::min<std::int64_t>(array.size, kMostOutputs);
+  for (std::int64_t i = 0; i < count; ++i)
+    text += " " + value_text(run.cell(array.offset + i), run);
+  return text + (count < array.size ? " ...\n" : "\n");
+}
 
 }  // namespace
 
-const std::map<std::string, DapServer::Handler>& DapServer::handlers() {
-  static const std::map<std::string, Handler> kHandlers = {
-      {"initialize", &DapServer::initialize},
-      {"launch", &DapServer::launch},
-      {"configurationDone", &DapServer::configuration_done},
-      {"disconnect", &DapServer::disconnect},
-      {"terminate", &DapServer::disconnect},
-      {"setBreakpoints", &DapServer::set_breakpoints},
-      {"setFunctionBreakpoints", &DapServer::set_function_breakpoints},
-      {"dataBreakpointInfo", &DapServer::data_breakpoint_info},
-      {"setDataBreakpoints", &DapServer::set_data_breakpoints},
-      {"setExceptionBreakpoints", &DapServer::nothing},
-      {"pause", &DapServer::nothing},
-      {"cancel", &DapServer::nothing},
-      {"threads", &DapServer::threads},
-      {"stackTrace", &DapServer::stack_trace},
-      {"scopes", &DapServer::scopes},
-      {"variables", &DapServer::variables},
-      {"evaluate", &DapServer::evaluate},
-      {"next", &DapServer::next},
-      {"stepIn", &DapServer::next},
-      {"stepOut", &DapServer::next},
-      {"stepBack", &DapServer::step_back},
-      {"continue", &DapServer::go_on},
-      {"reverseContinue", &DapServer::reverse},
-      {"gotoTargets", &DapServer::goto_targets},
-      {"goto", &DapServer::go_to},
+/// Which requests there are, in which state they are served, and whether a search lets them pass.
+const RequestTable<DapServer::Handler>& DapServer::table() {
+  static const RequestTable<Handler> kTable = {
+      {"initialize", {&DapServer::initialize, kReady}},
+      {"launch", {&DapServer::launch, kReady | kLaunched}},
+      {"configurationDone", {&DapServer::configuration_done, kLaunched}},
+      {"terminate", {&DapServer::terminate, kAlways, true}},
+      {"disconnect", {&DapServer::disconnect, kAlways, true}},
+      {"setBreakpoints", {&DapServer::set_breakpoints, kLaunched, true}},
+      {"setFunctionBreakpoints", {&DapServer::set_function_breakpoints, kLaunched, true}},
+      {"setDataBreakpoints", {&DapServer::set_data_breakpoints, kLaunched, true}},
+      {"setExceptionBreakpoints", {&DapServer::nothing, kAlways, true}},
+      {"dataBreakpointInfo", {&DapServer::data_breakpoint_info, kLaunched}},
+      {"pause", {&DapServer::pause, kLaunched, true}},
+      {"cancel", {&DapServer::cancel, kAlways, true}},
+      {"threads", {&DapServer::threads, kAlways, true}},
+      {"source", {&DapServer::source, kLaunched, true}},
+      {"stackTrace", {&DapServer::stack_trace, kLaunched}},
+      {"scopes", {&DapServer::scopes, kLaunched}},
+      {"variables", {&DapServer::variables, kLaunched}},
+      {"evaluate", {&DapServer::evaluate, kLaunched}},
+      {"next", {&DapServer::next, kLaunched}},
+      {"stepIn", {&DapServer::next, kLaunched}},
+      {"stepOut", {&DapServer::next, kLaunched}},
+      {"stepBack", {&DapServer::step_back, kLaunched}},
+      {"continue", {&DapServer::go_on, kLaunched}},
+      {"reverseContinue", {&DapServer::reverse, kLaunched}},
+      {"gotoTargets", {&DapServer::goto_targets, kLaunched}},
+      {"goto", {&DapServer::go_to, kLaunched}},
   };
-  return kHandlers;
+  return kTable;
+}
+
+std::string DapServer::why_refused(unsigned states) const {
+  if (state_ == kEnded) return "the program was terminated; only disconnect follows";
+  return (states & kLaunched) != 0 ? "no program was launched" : "a program was launched already";
 }
 
 int DapServer::run() {
@@ -59,13 +78,15 @@ int DapServer::run() {
 }
 
 void DapServer::serve(const Frame& frame) {
-  if (!frame.error.empty()) {
-    return send_event("output", {{"category", "stderr"}, {"output", frame.error + "\n"}});
-  }
-  const std::string command = text_in(frame.body, "command");
-  const auto handler = handlers().find(command);
-  if (handler == handlers().end()) {
+  if (!frame.error.empty()) return say("stderr", frame.error + "\n");
+  const std::string type = text_in(frame.body, "type"), command = text_in(frame.body, "command");
+  if (type == "response" || type == "event") return;  // we ask nothing
+  const auto row = table().find(command);
+  if (row == table().end()) {
     return respond(frame.body, false, {}, "there is no request '" + printable(command) + "'");
+  }
+  if ((row->second.states & state_) == 0) {
+    return respond(frame.body, false, {}, why_refused(row->second.states));
   }
   json arguments = json::object();
   const auto given = frame.body.find("arguments");
@@ -73,7 +94,7 @@ void DapServer::serve(const Frame& frame) {
   after_response_ = nullptr;
   request_ = number_in(frame.body, "seq", 0);
   try {
-    respond(frame.body, true, (this->*handler->second)(arguments), {});
+    respond(frame.body, true, (this->*row->second.handler)(arguments), {});
     if (const auto action = std::exchange(after_response_, nullptr)) action();
   } catch (const Refused& refused) {
     respond(frame.body, false, {}, refused.why);
@@ -105,29 +126,39 @@ void DapServer::send_event(const std::string& event, const json& body) {
   stream_.write(message);
 }
 
-toy::Replay& DapServer::replay() {
-  if (!replay_) throw Refused{"no program was launched"};
-  return *replay_;
+void DapServer::say(const char* category, const std::string& text) {
+  send_event("output", {{"category", category}, {"output", text}});
+}
+
+std::int64_t DapServer::from_client_line(std::int64_t line) const {
+  constexpr std::int64_t kLargest = UINT32_MAX;
+  return std::clamp<std::int64_t>(line, -kLargest, kLargest) + (lines_start_at_1_ ? 0 : 1);
 }
 
 // Beginning and end -------------------------------------------------------------------------------
 
 json DapServer::initialize(const json& arguments) {
   lines_start_at_1_ = switch_in(arguments, "linesStartAt1", true);
+  columns_start_at_1_ = switch_in(arguments, "columnsStartAt1", true);
   wants_progress_ = switch_in(arguments, "supportsProgressReporting", false);
   json capabilities = json::object();
   for (const char* one :
        {"supportsConfigurationDoneRequest", "supportsFunctionBreakpoints",
-        "supportsConditionalBreakpoints", "supportsStepBack", "supportsGotoTargetsRequest",
-        "supportsDataBreakpoints", "supportsEvaluateForHovers", "supportsTerminateRequest",
-        "supportsCancelRequest"}) {
+        "supportsConditionalBreakpoints", "supportsHitConditionalBreakpoints", "supportsLogPoints",
+        "supportsStepBack", "supportsGotoTargetsRequest", "supportsDataBreakpoints",
+        "supportsEvaluateForHovers", "supportsTerminateRequest", "supportsCancelRequest",
+        "supportsDelayedStackTraceLoading"}) {
     capabilities[one] = true;
   }
   return capabilities;
 }
 
 json DapServer::launch(const json& arguments) {
-  const std::string program = text_in(arguments, "program");
+  // Whatever fails below, no program is there then.
+  launched_.reset();
+  breakpoints_.clear();
+  state_ = kReady;
+  std::string program = text_in(arguments, "program");
   if (program.empty()) throw Refused{"launch needs \"program\": the path of a .toy file"};
   MachineOptions machine;
   if (const auto params = arguments.find("params"); params != arguments.end()) {
@@ -145,186 +176,84 @@ json DapServer::launch(const json& arguments) {
                            (value.is_string() ? value.get<std::string>() : value.dump()));
     }
   }
-  stops_on_entry_ = switch_in(arguments, "stopOnEntry", true);
-  replay_.reset();
-  loaded_ = load_program(program, machine.limits);
-  bound_ = std::make_unique<toy::BoundProgram>(loaded_.bind(machine.binding()));
-  auto dram = value_or_fail(toy::InitialDram::make(*bound_, run.input_sources()), *loaded_.source);
-  symbols_ = std::make_unique<toy::RegisterSymbols>(*bound_, dram, true);
+  const std::string precision = text_in(arguments, "precision");
+  if (!precision.empty() && precision != "float" && precision != "double") {
+    throw Refused{"\"precision\" is '" + printable(precision) + "'; expected float or double"};
+  }
+  std::error_code ignored;
+  const auto in_folder = std::filesystem::path(text_in(arguments, "cwd")) / program;
+  if (std::filesystem::exists(in_folder, ignored)) program = in_folder.string();
+  Launched made;
+  made.is_debugged = !switch_in(arguments, "noDebug", false);
+  made.stops_on_entry = made.is_debugged && switch_in(arguments, "stopOnEntry", true);
+  made.loaded = load_program(program, machine.limits);
+  made.bound = std::make_unique<toy::BoundProgram>(made.loaded.bind(machine.binding()));
+  const toy::SourceText& text = *made.loaded.source;
+  auto dram = value_or_fail(toy::InitialDram::make(*made.bound, run.input_sources()), text);
+  made.symbols = std::make_unique<toy::RegisterSymbols>(*made.bound, dram, true);
   toy::ReplayOptions options;
-  options.double_precision = text_in(arguments, "precision") == "double";
-  replay_ = value_or_fail(toy::Replay::start(*bound_, std::move(dram), options), *loaded_.source);
+  options.double_precision = precision == "double";
+  made.replay = value_or_fail(toy::Replay::start(*made.bound, std::move(dram), options), text);
   const auto step = number_in(arguments, "step", 0);
-  if (step > 0) replay_->go_to(static_cast<std::uint64_t>(step));
+  if (step > 0) made.replay->go_to(static_cast<std::uint64_t>(step));
+  launched_ = std::move(made);
+  state_ = kLaunched;
   // Breakpoints need the program, so that the client is asked for them only now.
   after_response([this] { send_event("initialized", {}); });
   return {};
 }
 
 json DapServer::configuration_done(const json&) {
-  replay();
-  if (stops_on_entry_) return move([] { return toy::Stop{}; }, "entry");
-  return move(
-      [this] {
-        return replay_->forward(breakpoints(),
-                                [this](std::uint64_t step) { return is_wanted(step); });
-      },
-      "entry");
+  if (std::exchange(launched_->is_configured, true)) {
+    throw Refused{"the configuration was done already"};
+  }
+  if (launched_->stops_on_entry) return move([](const auto&) { return toy::Stop{}; }, "entry");
+  if (launched_->is_debugged)
+    return move([this](const auto&) { return search(false, true); }, "entry");
+  after_response([this] {  // to the end, and what came out
+    begin_search();
+    const toy::Stop stop = replay().forward({}, [this](std::uint64_t at) { return goes_on(at); });
+    search_.is_running = false;
+    if (state_ != kLaunched || stop.reason == toy::Stop::Reason::kCancelled) {
+      if (state_ == kLaunched) report(stop, "pause");
+      return;
+    }
+    if (const toy::Diagnostic* const error = replay().error()) {
+      say("stderr", toy::format({*error}, *launched_->loaded.source));
+    } else {
+      for (const toy::BoundArray& array : program().arrays) {
+        if (array.role == toy::ArrayRole::kOutput) say("stdout", output_text(array, replay()));
+      }
+    }
+    end_program(replay().error() == nullptr ? kExitGood : kExitProgramWrong);
+  });
+  return {};
+}
+
+/// The program ends; the session goes on until the client disconnects.
+void DapServer::end_program(int code) {
+  if (state_ == kEnded) return;
+  if (state_ == kLaunched) send_event("exited", {{"exitCode", code}});
+  send_event("terminated", {});
+  state_ = kEnded;
+}
+
+json DapServer::terminate(const json&) {
+  search_.is_stopped = true;
+  after_response([this] { end_program(kExitGood); });
+  return {};
 }
 
 json DapServer::disconnect(const json&) {
+  search_.is_stopped = true;
   after_response([this] {
-    send_event("terminated", {});
+    if (state_ != kEnded) send_event("terminated", {});
+    state_ = kEnded;
     has_ended_ = true;
   });
   return {};
 }
 
 json DapServer::nothing(const json&) { return {}; }
-
-// Moves -------------------------------------------------------------------------------------------
-
-/// During a long search the client may pause, cancel or end it; other requests wait.
-bool DapServer::is_wanted(std::uint64_t step) {
-  while (auto frame = stream_.read_arrived()) {
-    const std::string command = text_in(frame->body, "command");
-    const bool stops = command == "pause" || command == "disconnect" || command == "terminate" ||
-                       (command == "cancel" && cancels(*frame));
-    stream_.put_back(std::move(*frame));
-    if (stops) return false;
-  }
-  report_progress(step);
-  return true;
-}
-
-/// Whether a cancel request means the present search, not one that has ended.
-bool DapServer::cancels(const Frame& frame) const {
-  const auto arguments = frame.body.find("arguments");
-  if (arguments == frame.body.end() || !arguments->is_object()) return true;
-  const std::string progress = text_in(*arguments, "progressId");
-  if (!progress.empty()) return progress == search_.id;
-  return number_in(*arguments, "requestId", request_) == request_;
-}
-
-void DapServer::report_progress(std::uint64_t step) {
-  if (!wants_progress_ || std::chrono::steady_clock::now() - search_.began < kTimeUntilProgress) {
-    return;
-  }
-  const std::uint64_t total = replay_->total_steps();
-  const bool is_forward = step >= search_.from;
-  const auto done = static_cast<double>(is_forward ? step - search_.from : search_.from - step);
-  const auto all = static_cast<double>(is_forward ? total - search_.from : search_.from);
-  json body{{"progressId", search_.id},
-            {"message", "step " + std::to_string(step) + " of " + std::to_string(total)},
-            {"percentage", all > 0 ? std::floor(100 * done / all) : 100}};
-  if (!search_.is_shown) {
-    body.update({{"title", "Searching"}, {"requestId", request_}, {"cancellable", true}});
-  }
-  send_event(std::exchange(search_.is_shown, true) ? "progressUpdate" : "progressStart", body);
-}
-
-json DapServer::move(std::function<toy::Stop()> action, const char* reason) {
-  replay();
-  after_response([this, action = std::move(action), reason] {
-    search_ = {"search " + std::to_string(request_), replay_->step(),
-               std::chrono::steady_clock::now()};
-    const toy::Stop stop = action();
-    if (search_.is_shown) send_event("progressEnd", {{"progressId", search_.id}});
-    report(stop, reason);
-  });
-  return json::object();
-}
-
-void DapServer::report(const toy::Stop& stop, const char* reason) {
-  json body{{"threadId", kDapThread}, {"allThreadsStopped", true}, {"reason", reason}};
-  switch (stop.reason) {
-    case toy::Stop::Reason::kStep:
-      break;
-    case toy::Stop::Reason::kBreakpoint:
-      body["reason"] = stop.breakpoint < lines_.size()                       ? "breakpoint"
-                       : stop.breakpoint < lines_.size() + functions_.size() ? "function breakpoint"
-                                                                             : "data breakpoint";
-      break;
-    case toy::Stop::Reason::kStart:
-      body["description"] = "at the start";
-      break;
-    case toy::Stop::Reason::kEnd:  // not terminated: the client may go back from here
-      body["description"] = "at the end";
-      break;
-    case toy::Stop::Reason::kError:
-      body["reason"] = "exception";
-      body["description"] = "the run failed";
-      body["text"] = replay_->error()->what;
-      break;
-    case toy::Stop::Reason::kCancelled:
-      body["reason"] = "pause";
-      break;
-  }
-  send_event("stopped", body);
-}
-
-json DapServer::next(const json&) {
-  return move([this] { return replay_->go_to(replay_->step() + 1); }, "step");
-}
-
-json DapServer::step_back(const json&) {
-  return move(
-      [this] {
-        return replay_->go_to(replay_->step() - std::min<std::uint64_t>(replay_->step(), 1));
-      },
-      "step");
-}
-
-json DapServer::go_on(const json&) {
-  move(
-      [this] {
-        return replay_->forward(breakpoints(),
-                                [this](std::uint64_t step) { return is_wanted(step); });
-      },
-      "step");
-  return {{"allThreadsContinued", true}};
-}
-
-json DapServer::reverse(const json&) {
-  return move(
-      [this] {
-        return replay_->backward(breakpoints(),
-                                 [this](std::uint64_t step) { return is_wanted(step); });
-      },
-      "step");
-}
-
-json DapServer::goto_targets(const json& arguments) {
-  replay();
-  const auto line = number_in(arguments, "line", 0) + (lines_start_at_1_ ? 0 : 1);
-  const auto site = line < 0 || line > UINT32_MAX
-                        ? std::nullopt
-                        : toy::site_at_line(*bound_, static_cast<std::uint32_t>(line));
-  json targets = json::array();
-  if (site) {
-    const std::uint32_t found = bound_->instructions[*site].span.line;
-    const std::string label = "line " + std::to_string(found);
-    // The two visits around the present step: 2 n is the previous one, 2 n + 1 the next one.
-    targets.push_back({{"id", 2 * *site + 1},
-                       {"label", "next visit of " + label},
-                       {"line", found - (lines_start_at_1_ ? 0 : 1)}});
-    targets.push_back({{"id", 2 * *site},
-                       {"label", "previous visit of " + label},
-                       {"line", found - (lines_start_at_1_ ? 0 : 1)}});
-  }
-  return {{"targets", std::move(targets)}};
-}
-
-json DapServer::go_to(const json& arguments) {
-  const std::int64_t id = number_in(arguments, "targetId", -1);
-  if (id < 0 || id / 2 >= std::ssize(replay().program().instructions)) {
-    throw Refused{"there is no target " + std::to_string(id)};
-  }
-  const toy::WantedExecutions visits{static_cast<std::uint32_t>(id / 2), {}};
-  const auto step =
-      id % 2 == 0 ? replay_->last_execution({&visits, 1}) : replay_->next_execution({&visits, 1});
-  if (!step) throw Refused{id % 2 == 0 ? "it was not executed before" : "it is not executed again"};
-  return move([this, step] { return replay_->go_to(*step); }, "goto");
-}
 
 }  // namespace flashlab::cli

@@ -1,9 +1,8 @@
 #include "cli/protocol/dap_variables.hpp"
 
 #include <algorithm>
-#include <cmath>
 
-#include "text/numbers.hpp"
+#include "cli/debug/watch_text.hpp"
 #include "toymachine/count/counters.hpp"
 
 namespace flashlab::cli {
@@ -14,7 +13,8 @@ using nlohmann::json;
 // Numbers of scopes and variables with parts.
 constexpr std::int64_t kLoops = 1, kRegisters = 2, kArrays = 3, kCounters = 4;
 constexpr std::int64_t kFirstArray = 1000, kFirstTile = 1'000'000;
-constexpr std::int64_t kMostVariables = 1000;  // of one answer
+constexpr std::int64_t kUsualVariables = 1000;  // of an answer to a client that names no number
+constexpr std::int64_t kMostVariables = 100'000;
 
 json variable(const std::string& name, const std::string& value, std::int64_t reference = 0) {
   return {
@@ -27,23 +27,36 @@ json register_variable(const toy::Replay& run, std::int64_t number, const std::s
   if (!contents.is_written()) return variable(name, "unwritten");
   json result;
   if (contents.elements.size() == 1) {
-    result = variable(name, dap_number(contents.elements[0]));
+    result = variable(name, value_text(contents.elements[0], run));
   } else {
     result = variable(
         name, std::to_string(contents.rows) + " x " + std::to_string(contents.cols) + " tile",
-        kFirstTile + number);
+        dap_tile_reference(number));
     result["indexedVariables"] = contents.elements.size();
   }
   if (!symbol.empty()) result["type"] = symbol;
   return result;
 }
 
-/// The part of [0, size) that an answer has.
-std::pair<std::int64_t, std::int64_t> shown_part(std::int64_t size, std::int64_t first,
-                                                 std::int64_t count) {
-  first = std::clamp<std::int64_t>(first, 0, size);
-  if (count <= 0 || count > kMostVariables) count = kMostVariables;
-  return {first, std::min(size - first, count) + first};
+/// Returns the elements that are wanted of `size`, each made by its number. A client that asks for no
+/// number gets some, and is told of the others.
+template <class Make>
+json indexed(std::int64_t size, const DapVariablesWanted& wanted, const Make& make) {
+  json result = json::array();
+  if (wanted.filter == "named") return result;
+  const std::int64_t first = std::clamp<std::int64_t>(wanted.first, 0, size);
+  const bool asks = wanted.count > 0;
+  const std::int64_t most = asks ? std::min(wanted.count, kMostVariables) : kUsualVariables;
+  const std::int64_t end = std::min(size - first, most) + first;
+  for (std::int64_t i = first; i < end; ++i) result.push_back(make(i));
+  const std::int64_t wanted_end = asks ? std::min(size - first, wanted.count) + first : size;
+  if (end < wanted_end) {
+    json rest = variable("[" + std::to_string(end) + " to " + std::to_string(wanted_end - 1) + "]",
+                         std::to_string(wanted_end - end) + " more are not shown");
+    rest.erase("evaluateName");
+    result.push_back(std::move(rest));
+  }
+  return result;
 }
 
 json loop_variables(const toy::Replay& run) {
@@ -63,26 +76,46 @@ json loop_variables(const toy::Replay& run) {
   return result;
 }
 
+json array_variable(const toy::BoundProgram& program, std::size_t number) {
+  std::string extents;
+  for (const std::int64_t extent : program.arrays[number].extents) {
+    extents += "[" + std::to_string(extent) + "]";
+  }
+  json array = variable(program.arrays[number].name, extents,
+                        kFirstArray + static_cast<std::int64_t>(number));
+  array["indexedVariables"] = program.arrays[number].size;
+  return array;
+}
+
 json array_variables(const toy::Replay& run) {
-  const toy::BoundProgram& program = run.program();
   json result = json::array();
-  for (std::size_t i = 0; i < program.arrays.size(); ++i) {
-    std::string extents;
-    for (const std::int64_t extent : program.arrays[i].extents) {
-      extents += "[" + std::to_string(extent) + "]";
-    }
-    json array =
-        variable(program.arrays[i].name, extents, kFirstArray + static_cast<std::int64_t>(i));
-    array["indexedVariables"] = program.arrays[i].size;
-    result.push_back(std::move(array));
+  for (std::size_t i = 0; i < run.program().arrays.size(); ++i) {
+    result.push_back(array_variable(run.program(), i));
+  }
+  return result;
+}
+
+json counter_variables(const toy::Replay& run, const toy::CostTable& costs) {
+  json result = json::array();
+  const toy::Counters counters = toy::count(run.program(), run.execution().executions, costs);
+  for (const toy::CounterDescription& one : toy::counter_descriptions()) {
+    json counter = variable(one.key, (counters.*one.value).get_str());
+    counter.erase("evaluateName");  // no expression names a counter
+    result.push_back(std::move(counter));
   }
   return result;
 }
 
 }  // namespace
 
-std::string dap_number(double value) {
-  return std::isnan(value) ? "unwritten" : short_text(value, 9);
+std::int64_t dap_tile_reference(std::int64_t number) { return kFirstTile + number; }
+
+std::optional<json> dap_array(const toy::Replay& run, const std::string& name) {
+  const auto& arrays = run.program().arrays;
+  const auto found = std::find_if(arrays.begin(), arrays.end(),
+                                  [&](const toy::BoundArray& one) { return one.name == name; });
+  if (found == arrays.end()) return std::nullopt;
+  return array_variable(run.program(), static_cast<std::size_t>(found - arrays.begin()));
 }
 
 json dap_scopes(const toy::Replay& run) {
@@ -96,41 +129,39 @@ json dap_scopes(const toy::Replay& run) {
           scope("Counters", kCounters)};
 }
 
-json dap_variables(toy::Replay& run, const std::vector<std::string>& symbols,
-                   const toy::CostTable& costs, std::int64_t reference, std::int64_t first,
-                   std::int64_t count) {
+std::optional<json> dap_variables(toy::Replay& run, const std::vector<std::string>& symbols,
+                                  const toy::CostTable& costs, const DapVariablesWanted& wanted) {
   const toy::BoundProgram& program = run.program();
-  json result = json::array();
-  if (reference == kLoops) return loop_variables(run);
-  if (reference == kArrays) return array_variables(run);
-  if (reference == kRegisters) {
-    const auto [begin, end] = shown_part(program.num_registers, first, count);
-    for (std::int64_t i = begin; i < end; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      result.push_back(
-          register_variable(run, i, at < symbols.size() ? symbols[at] : std::string()));
-    }
-  } else if (reference == kCounters) {
-    const toy::Counters counters = toy::count(program, run.execution().executions, costs);
-    for (const toy::CounterDescription& one : toy::counter_descriptions()) {
-      result.push_back(variable(one.key, (counters.*one.value).get_str()));
-    }
-  } else if (reference >= kFirstTile && reference - kFirstTile < program.num_registers) {
-    const toy::RegisterContents contents = run.register_contents(reference - kFirstTile);
-    const auto [begin, end] = shown_part(std::ssize(contents.elements), first, count);
-    for (std::int64_t i = begin; i < end; ++i) {
-      result.push_back(variable(
-          "[" + std::to_string(i / contents.cols) + "][" + std::to_string(i % contents.cols) + "]",
-          dap_number(contents.elements[static_cast<std::size_t>(i)])));
-    }
-  } else if (reference >= kFirstArray && reference - kFirstArray < std::ssize(program.arrays)) {
-    const auto& array = program.arrays[static_cast<std::size_t>(reference - kFirstArray)];
-    const auto [begin, end] = shown_part(array.size, first, count);
-    for (std::int64_t i = begin; i < end; ++i) {
-      result.push_back(variable(array.element_name(i), dap_number(run.cell(array.offset + i))));
-    }
+  const std::int64_t reference = wanted.reference;
+  if (reference == kLoops || reference == kArrays || reference == kCounters) {
+    if (wanted.filter == "indexed") return json::array();
+    return reference == kLoops    ? loop_variables(run)
+           : reference == kArrays ? array_variables(run)
+                                  : counter_variables(run, costs);
   }
-  return result;
+  if (reference == kRegisters) {
+    return indexed(program.num_registers, wanted, [&](std::int64_t i) {
+      const auto at = static_cast<std::size_t>(i);
+      return register_variable(run, i, at < symbols.size() ? symbols[at] : std::string());
+    });
+  }
+  if (reference >= kFirstTile && reference - kFirstTile < program.num_registers) {
+    const toy::RegisterContents contents = run.register_contents(reference - kFirstTile);
+    return indexed(std::ssize(contents.elements), wanted, [&](std::int64_t i) {
+      json element = variable(
+          "[" + std::to_string(i / contents.cols) + "][" + std::to_string(i % contents.cols) + "]",
+          value_text(contents.elements[static_cast<std::size_t>(i)], run));
+      element.erase("evaluateName");
+      return element;
+    });
+  }
+  if (reference >= kFirstArray && reference - kFirstArray < std::ssize(program.arrays)) {
+    const auto& array = program.arrays[static_cast<std::size_t>(reference - kFirstArray)];
+    return indexed(array.size, wanted, [&](std::int64_t i) {
+      return variable(array.element_name(i), value_text(run.cell(array.offset + i), run));
+    });
+  }
+  return std::nullopt;
 }
 
 }  // namespace flashlab::cli

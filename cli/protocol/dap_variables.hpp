@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,14 +14,24 @@ namespace flashlab::cli {
 /// Returns the scopes: loops and parameters, registers, arrays, counters.
 nlohmann::json dap_scopes(const toy::Replay& run);
 
-/// Returns the variables of a scope, an array or a tile; of an array, `count` elements from `first`
-/// on (0: a thousand at most). Nothing for a number that no scope or variable has. `symbols`: of the
-/// registers, which become their types; may be empty.
-nlohmann::json dap_variables(toy::Replay& run, const std::vector<std::string>& symbols,
-                             const toy::CostTable& costs, std::int64_t reference,
-                             std::int64_t first, std::int64_t count);
+struct DapVariablesWanted {
+  std::int64_t reference = 0;
+  std::int64_t first = 0, count = 0;  // of indexed variables; 0: a thousand at most
+  std::string filter;                 // "named", "indexed"; empty: both
+};
 
-/// Returns a number as text; "unwritten" for NaN.
-std::string dap_number(double value);
+/// Returns the variables of a scope, an array or a tile; if it leaves some out, the last one says how
+/// many. Nothing for a number that no scope or variable has. `symbols`: of the registers, which become
+/// their types; may be empty.
+std::optional<nlohmann::json> dap_variables(toy::Replay& run,
+                                            const std::vector<std::string>& symbols,
+                                            const toy::CostTable& costs,
+                                            const DapVariablesWanted& wanted);
+
+/// Returns the variable of a whole array; nothing if no array has that name.
+std::optional<nlohmann::json> dap_array(const toy::Replay& run, const std::string& name);
+
+/// The reference of a register that holds a tile.
+std::int64_t dap_tile_reference(std::int64_t number);
 
 }  // namespace flashlab::cli

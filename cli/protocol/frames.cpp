@@ -7,7 +7,9 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <limits>
 #include <utility>
 
 #include "text/visible.hpp"
@@ -16,6 +18,7 @@
 namespace flashlab::cli {
 namespace {
 
+constexpr int kLookAtClientMs = 1000;
 constexpr std::string_view kEndOfHeaders = "\r\n\r\n", kLength = "content-length:";
 
 bool is_of_length(char expected, char c) {
@@ -133,11 +136,19 @@ std::string framed(const std::string& text) {
   return "Content-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text;
 }
 
+ProtocolStream::ProtocolStream() : ProtocolStream(STDIN_FILENO, stdout) {}
+
 bool ProtocolStream::fill() {
   std::array<char, 65536> bytes{};
   ssize_t n = 0;
+  pollfd waiting{input_, POLLIN, 0};
+  while (client_ != 0 && poll(&waiting, 1, kLookAtClientMs) == 0) {
+    if (!client_has_ended()) continue;
+    has_ended_ = true;
+    return false;
+  }
   do {
-    n = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+    n = ::read(input_, bytes.data(), bytes.size());
   } while (n < 0 && errno == EINTR);
   if (n <= 0) {
     has_ended_ = true;
@@ -160,17 +171,33 @@ std::optional<Frame> ProtocolStream::read() {
 }
 
 std::optional<Frame> ProtocolStream::read_arrived() {
-  pollfd waiting{STDIN_FILENO, POLLIN, 0};
+  pollfd waiting{input_, POLLIN, 0};
   for (;;) {
     if (auto frame = reader_.next()) return frame;
     if (has_ended_ || poll(&waiting, 1, 0) != 1 || !fill()) return std::nullopt;
   }
 }
 
+void ProtocolStream::end_with(std::int64_t process) {
+  if (process <= 0 || process > std::numeric_limits<pid_t>::max()) return;
+  client_ = process;
+  if (client_has_ended()) client_ = 0;
+}
+
+bool ProtocolStream::client_has_ended() const {
+  return client_ != 0 && kill(static_cast<pid_t>(client_), 0) != 0 && errno == ESRCH;
+}
+
+bool ProtocolStream::is_abandoned() {
+  pollfd output{fileno(output_), 0, 0};
+  if (poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0) return true;
+  return client_has_ended() || (has_ended_ && returned_.empty());
+}
+
 void ProtocolStream::write_text(const std::string& text) {
   const std::string frame = framed(text);
-  std::fwrite(frame.data(), 1, frame.size(), stdout);
-  std::fflush(stdout);
+  std::fwrite(frame.data(), 1, frame.size(), output_);
+  std::fflush(output_);
 }
 
 }  // namespace flashlab::cli

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -39,9 +41,12 @@ std::string message_text(const nlohmann::json& message);
 /// Returns a message's text with its header.
 std::string framed(const std::string& text);
 
-/// The client on standard input and output.
+/// The client, on standard input and output unless others are given.
 class ProtocolStream {
  public:
+  ProtocolStream();
+  ProtocolStream(int input, std::FILE* output) : input_(input), output_(output) {}
+
   /// Returns the next frame; nothing at the end of the input. Waits for it.
   std::optional<Frame> read();
   /// Returns a frame that arrived already, without waiting.
@@ -51,12 +56,23 @@ class ProtocolStream {
   /// Puts a frame back: the next read() returns it.
   void put_back(Frame frame) { returned_.push_back(std::move(frame)); }
 
+  /// Ends the input when this process ends: a client that crashes may leave its pipes to others. A
+  /// process that is not there now is not watched: the client counts its processes elsewhere.
+  void end_with(std::int64_t process);
+  /// Whether nobody waits for answers: the output is closed, the client's process has ended, or the
+  /// input has ended and all its requests were taken.
+  bool is_abandoned();
+
  private:
   bool fill();
+  bool client_has_ended() const;
 
+  int input_;
+  std::FILE* output_;
   FrameReader reader_;
   std::vector<Frame> returned_;
   bool has_ended_ = false;
+  std::int64_t client_ = 0;  // its process; 0: not known
 };
 
 }  // namespace flashlab::cli

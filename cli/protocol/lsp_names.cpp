@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/protocol/json_members.hpp"
 #include "cli/protocol/lsp_positions.hpp"
 #include "cli/protocol/lsp_server.hpp"
 #include "text/lists.hpp"
@@ -148,9 +149,14 @@ json LspServer::references(const json& params) {
   if (word == nullptr) return json::array();
   LspPositions positions(open.source());
   const std::string before = R"({"uri":)" + json(uri_in(params)).dump() + R"(,"range":)";
+  const bool with_declaration =
+      !params.contains("context") || switch_in(params.at("context"), "includeDeclaration", true);
+  const auto declared = with_declaration ? std::nullopt : open.names().declaration_of(*word);
   for (const toy::SourceSpan& span : open.names().places_of(*word)) {
+    if (declared && declared->line == span.line && declared->column == span.column) continue;
     text_result_ += (text_result_.empty() ? "[" : ",") + before + positions.range_text(span) + "}";
   }
+  if (text_result_.empty()) return json::array();
   text_result_ += "]";
   return nullptr;
 }

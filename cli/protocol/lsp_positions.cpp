@@ -13,16 +13,6 @@ constexpr std::uint32_t utf16_units(const CodePoint& point) {
 
 }  // namespace
 
-std::size_t byte_of_column(std::string_view line, std::int64_t column) {
-  std::size_t at = 0;
-  for (std::int64_t units = 0; at < line.size() && units < column;) {
-    const CodePoint point = code_point(line, at);
-    units += utf16_units(point);
-    at += point.bytes;
-  }
-  return at;
-}
-
 std::uint32_t LspPositions::column(std::uint32_t line, std::size_t column) {
   const std::string_view text = source_.line(line);
   const std::size_t end = std::min(column == 0 ? 0 : column - 1, text.size());
@@ -35,7 +25,7 @@ std::uint32_t LspPositions::column(std::uint32_t line, std::size_t column) {
     units_ += utf16_units(point);
     byte_ += point.bytes;
   }
-  return units_;
+  return units_ + mark_before(line);
 }
 
 nlohmann::json LspPositions::position(std::uint32_t line, std::size_t column) {
@@ -56,14 +46,46 @@ std::string LspPositions::range_text(const toy::SourceSpan& span) {
          std::to_string(end) + "}}";
 }
 
-BytePlace place_in(const toy::SourceText& source, const nlohmann::json& params) {
-  const nlohmann::json& position = params.at("position");
+BytePlace LspPositions::place(const nlohmann::json& position) const {
   const auto line = position.at("line").get<std::int64_t>();
-  if (line < 0 || line > static_cast<std::int64_t>(source.num_lines())) return {};
+  if (line < 0 || line > static_cast<std::int64_t>(source_.num_lines())) return {};
   const auto number = static_cast<std::uint32_t>(line + 1);
-  const std::size_t byte =
-      byte_of_column(source.line(number), position.at("character").get<std::int64_t>());
-  return {number, static_cast<std::uint32_t>(byte + 1)};
+  const std::string_view text = source_.line(number);
+  const std::int64_t units = position.at("character").get<std::int64_t>() - mark_before(number);
+  std::size_t at = 0;
+  for (std::int64_t before = 0; at < text.size();) {
+    const CodePoint point = code_point(text, at);
+    before += utf16_units(point);
+    if (before > units) break;
+    at += point.bytes;
+  }
+  return {number, static_cast<std::uint32_t>(at + 1)};
+}
+
+std::size_t LspPositions::offset(const nlohmann::json& position) const {
+  const std::size_t mark = source_.has_byte_order_mark() ? kByteOrderMark.size() : 0;
+  const auto line = position.at("line").get<std::int64_t>();
+  if (mark > 0 && line == 0 && position.at("character").get<std::int64_t>() <= 0) return 0;
+  const BytePlace found = place(position);
+  const bool is_behind = line >= static_cast<std::int64_t>(source_.num_lines());
+  if (found.line == 0 || is_behind) return line < 0 ? 0 : mark + source_.text().size();
+  return mark + source_.start_of_line(found.line) + found.column - 1;
+}
+
+BytePlace place_in(const toy::SourceText& source, const nlohmann::json& params) {
+  return LspPositions(source).place(params.at("position"));
+}
+
+std::string changed_text(const toy::SourceText& source, const nlohmann::json& change) {
+  auto text = change.at("text").get<std::string>();
+  const auto range = change.find("range");
+  if (range == change.end() || range->is_null()) return text;
+  const LspPositions positions(source);
+  const std::size_t first = positions.offset(range->at("start"));
+  const std::size_t last = std::max(first, positions.offset(range->at("end")));
+  std::string result(source.has_byte_order_mark() ? kByteOrderMark : std::string_view());
+  result += source.text();
+  return result.replace(first, last - first, text);
 }
 
 }  // namespace flashlab::cli

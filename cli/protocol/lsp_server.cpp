@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "cli/protocol/json_members.hpp"
 #include "cli/protocol/lsp_positions.hpp"
+#include "cli/protocol/word_text.hpp"
 #include "cli/terminal/failure.hpp"
 #include "text/utf8.hpp"
 #include "text/visible.hpp"
@@ -14,7 +16,9 @@ namespace {
 using nlohmann::json;
 
 // Of JSON-RPC.
-constexpr int kParseError = -32700, kMethodNotFound = -32601, kInvalidParams = -32602;
+constexpr int kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601,
+              kInvalidParams = -32602;
+constexpr int kNotInitialized = -32002;
 constexpr int kRequestFailed = -32803;  // of LSP: valid, and refused
 
 constexpr std::size_t kMostDiagnostics = 1000;  // more would only make an editor slow
@@ -39,29 +43,30 @@ json lsp_symbols(const toy::SourceText& source, const std::vector<ToyDocument::S
 
 }  // namespace
 
-const std::map<std::string, LspServer::Handler>& LspServer::handlers() {
-  static const std::map<std::string, Handler> kHandlers = {
-      {"initialize", &LspServer::initialize},
-      {"initialized", &LspServer::nothing},
-      {"textDocument/didOpen", &LspServer::did_open},
-      {"textDocument/didChange", &LspServer::did_change},
-      {"textDocument/didClose", &LspServer::did_close},
-      {"textDocument/didSave", &LspServer::nothing},
-      {"textDocument/hover", &LspServer::hover},
-      {"textDocument/inlayHint", &LspServer::inlay_hint},
-      {"textDocument/definition", &LspServer::definition},
-      {"textDocument/references", &LspServer::references},
-      {"textDocument/documentSymbol", &LspServer::document_symbol},
-      {"textDocument/completion", &LspServer::completion},
-      {"textDocument/prepareRename", &LspServer::prepare_rename},
-      {"textDocument/rename", &LspServer::rename},
-      {"textDocument/semanticTokens/full", &LspServer::semantic_tokens},
-      {"textDocument/codeLens", &LspServer::code_lens},
-      {"textDocument/formatting", &LspServer::formatting},
-      {"shutdown", &LspServer::shutdown},
-      {"exit", &LspServer::exit},
+/// Which requests and notifications there are, and in which state they are served.
+const RequestTable<LspServer::Handler>& LspServer::table() {
+  static const RequestTable<Handler> kTable = {
+      {"initialize", {&LspServer::initialize, kNew}},
+      {"initialized", {&LspServer::nothing, kReady}},
+      {"textDocument/didOpen", {&LspServer::did_open, kReady}},
+      {"textDocument/didChange", {&LspServer::did_change, kReady}},
+      {"textDocument/didClose", {&LspServer::did_close, kReady}},
+      {"textDocument/didSave", {&LspServer::nothing, kReady}},
+      {"textDocument/hover", {&LspServer::hover, kReady}},
+      {"textDocument/inlayHint", {&LspServer::inlay_hint, kReady}},
+      {"textDocument/definition", {&LspServer::definition, kReady}},
+      {"textDocument/references", {&LspServer::references, kReady}},
+      {"textDocument/documentSymbol", {&LspServer::document_symbol, kReady}},
+      {"textDocument/completion", {&LspServer::completion, kReady}},
+      {"textDocument/prepareRename", {&LspServer::prepare_rename, kReady}},
+      {"textDocument/rename", {&LspServer::rename, kReady}},
+      {"textDocument/semanticTokens/full", {&LspServer::semantic_tokens, kReady}},
+      {"textDocument/codeLens", {&LspServer::code_lens, kReady}},
+      {"textDocument/formatting", {&LspServer::formatting, kReady}},
+      {"shutdown", {&LspServer::shutdown, kReady}},
+      {"exit", {&LspServer::exit, kAlways}},
   };
-  return kHandlers;
+  return kTable;
 }
 
 int LspServer::run() {
@@ -70,7 +75,7 @@ int LspServer::run() {
     if (!frame) break;
     serve(*frame);
   }
-  return has_exited_ && !was_shut_down_ ? kExitProgramWrong : kExitGood;
+  return has_exited_ && state_ != kEnded ? kExitProgramWrong : kExitGood;
 }
 
 void LspServer::fail(const json& id, int code, const std::string& message) {
@@ -84,8 +89,16 @@ void LspServer::serve(const Frame& frame) {
   const bool is_request = id != frame.body.end();
   const auto method = frame.body.find("method");
   if (method == frame.body.end() || !method->is_string()) return;  // an answer to nothing
-  const auto handler = handlers().find(method->get<std::string>());
-  if (handler == handlers().end()) {
+  const auto row = table().find(method->get<std::string>());
+  const unsigned states = row == table().end() ? unsigned{kReady} : row->second.states;
+  if ((states & state_) == 0) {
+    if (!is_request) return;
+    if (state_ == kNew) return fail(*id, kNotInitialized, "initialize comes first");
+    return fail(*id, kInvalidRequest,
+                state_ == kEnded ? "the server was shut down; only exit follows"
+                                 : "the server was initialized already");
+  }
+  if (row == table().end()) {
     if (is_request) {
       fail(*id, kMethodNotFound,
            "there is no method '" + printable(method->get<std::string>()) + "'");
@@ -94,7 +107,7 @@ void LspServer::serve(const Frame& frame) {
   }
   text_result_.clear();
   try {
-    json result = (this->*handler->second)(frame.body.value("params", json::object()));
+    json result = (this->*row->second.handler)(frame.body.value("params", json::object()));
     const std::string text = std::exchange(text_result_, {});
     if (!is_request) return;
     if (text.empty()) {
@@ -118,15 +131,17 @@ const ToyDocument& LspServer::document(const json& params) const {
   const std::string uri = uri_in(params);
   const auto found = documents_.find(uri);
   if (found == documents_.end()) throw std::runtime_error(printable(uri) + " is not open");
-  return *found->second;
+  return *found->second.document;
 }
 
 json LspServer::initialize(const json& params) {
-  constexpr int kFull = 1;  // of TextDocumentSyncKind
+  constexpr int kIncremental = 2;  // of TextDocumentSyncKind
+  state_ = kReady;
+  stream_.end_with(number_in(params, "processId", 0));
   const json::json_pointer prepares("/capabilities/textDocument/rename/prepareSupport");
   const bool can_prepare = params.contains(prepares) && params.at(prepares) == true;
   return {{"capabilities",
-           {{"textDocumentSync", {{"openClose", true}, {"change", kFull}}},
+           {{"textDocumentSync", {{"openClose", true}, {"change", kIncremental}}},
             {"hoverProvider", true},
             {"inlayHintProvider", true},
             {"definitionProvider", true},
@@ -143,20 +158,32 @@ json LspServer::initialize(const json& params) {
 
 json LspServer::nothing(const json&) { return nullptr; }
 
-void LspServer::open(const std::string& uri, const std::string& text) {
-  std::shared_ptr<const ToyDocument>& document = documents_[uri];
-  document = std::make_shared<const ToyDocument>(uri, text, document);
+void LspServer::open(const std::string& uri, const std::string& text, const json& params) {
+  Open& open = documents_[uri];
+  open.document = std::make_shared<const ToyDocument>(uri, text, open.document);
+  const auto version = params.at("textDocument").find("version");
+  const bool has_version =
+      version != params.at("textDocument").end() && version->is_number_integer();
+  open.version = has_version ? std::optional(version->get<std::int64_t>()) : std::nullopt;
   publish(uri);
 }
 
 json LspServer::did_open(const json& params) {
-  open(uri_in(params), params.at("textDocument").at("text").get<std::string>());
+  const std::string uri = uri_in(params);
+  const auto text = params.at("textDocument").at("text").get<std::string>();
+  open(uri, text, params);
   return nullptr;
 }
 
+/// Applies the changes in their order: each counts its places in the text after the one before.
 json LspServer::did_change(const json& params) {
   const json& changes = params.at("contentChanges");
-  if (!changes.empty()) open(uri_in(params), changes.back().at("text").get<std::string>());
+  if (changes.empty()) return nullptr;
+  std::string text = changed_text(document(params).source(), changes.front());
+  for (std::size_t i = 1; i < changes.size(); ++i) {
+    text = changed_text(toy::SourceText(std::string(), std::move(text)), changes[i]);
+  }
+  open(uri_in(params), text, params);
   return nullptr;
 }
 
@@ -168,9 +195,12 @@ json LspServer::did_close(const json& params) {
 
 void LspServer::publish(const std::string& uri) {
   json list = json::array();
+  json published{{"uri", uri}};
   if (const auto found = documents_.find(uri); found != documents_.end()) {
-    LspPositions positions(found->second->source());
-    const std::vector<toy::Diagnostic>& all = found->second->diagnostics();
+    const ToyDocument& document = *found->second.document;
+    if (found->second.version) published["version"] = *found->second.version;
+    LspPositions positions(document.source());
+    const std::vector<toy::Diagnostic>& all = document.diagnostics();
     for (const toy::Diagnostic& one : all) {
       if (list.size() == kMostDiagnostics) break;
       std::string message = one.what;
@@ -188,16 +218,24 @@ void LspServer::publish(const std::string& uri) {
                                std::to_string(all.size() - kMostDiagnostics) + " more)";
     }
   }
+  published["diagnostics"] = std::move(list);
   stream_.write({{"jsonrpc", "2.0"},
                  {"method", "textDocument/publishDiagnostics"},
-                 {"params", {{"uri", uri}, {"diagnostics", std::move(list)}}}});
+                 {"params", std::move(published)}});
 }
 
 json LspServer::hover(const json& params) {
   const ToyDocument& open = document(params);
-  const std::string text = open.about_line(place_in(open.source(), params).line);
+  const BytePlace place = place_in(open.source(), params);
+  const toy::SourceWord* const word = open.names().word_at(place.line, place.column);
+  std::string text = word == nullptr ? std::string() : about_word(open, *word);
+  const bool is_about_word = !text.empty();
+  const std::string line = open.about_line(place.line);
+  text += (is_about_word && !line.empty() ? "\n\n---\n\n" : "") + line;
   if (text.empty()) return nullptr;
-  return {{"contents", {{"kind", "markdown"}, {"value", text}}}};
+  json result{{"contents", {{"kind", "markdown"}, {"value", text}}}};
+  if (is_about_word) result["range"] = LspPositions(open.source()).range(word->span);
+  return result;
 }
 
 json LspServer::inlay_hint(const json& params) {
@@ -257,11 +295,12 @@ json LspServer::formatting(const json& params) {
                        {"end", positions.position(last, source.line(last).size() + 1)}}},
                      {"newText", text}});
   };
-  const bool has_end = !source.text().empty() && source.text().back() == '\n';
+  const bool has_end =
+      !source.text().empty() && (source.text().back() == '\n' || source.text().back() == '\r');
   for (std::uint32_t line = 1; line <= count; ++line) {
     const bool adds_end = line == source.num_lines() && !has_end;
     if (source.line(line) != lines[line - 1] || adds_end) {
-      edit(line, line, lines[line - 1] + (adds_end ? "\n" : ""));
+      edit(line, line, lines[line - 1] + std::string(adds_end ? source.line_end() : ""));
     }
   }
   const auto old_count = static_cast<std::uint32_t>(source.num_lines());
@@ -270,7 +309,7 @@ json LspServer::formatting(const json& params) {
 }
 
 json LspServer::shutdown(const json&) {
-  was_shut_down_ = true;
+  state_ = kEnded;
   return nullptr;
 }
 

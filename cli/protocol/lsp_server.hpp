@@ -4,10 +4,12 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "cli/protocol/frames.hpp"
+#include "cli/protocol/session_state.hpp"
 #include "cli/protocol/toy_document.hpp"
 
 namespace flashlab::cli {
@@ -29,7 +31,7 @@ class LspServer {
  private:
   using Json = nlohmann::json;
   using Handler = Json (LspServer::*)(const Json& params);
-  static const std::map<std::string, Handler>& handlers();
+  static const RequestTable<Handler>& table();
 
   static std::string uri_in(const Json& params);
   static Json semantic_legend();
@@ -38,7 +40,7 @@ class LspServer {
   void fail(const Json& id, int code, const std::string& message);
   /// Returns the document of `params`. Throws if it is not open.
   const ToyDocument& document(const Json& params) const;
-  void open(const std::string& uri, const std::string& text);
+  void open(const std::string& uri, const std::string& text, const Json& params);
   void publish(const std::string& uri);
 
   Json initialize(const Json& params);
@@ -61,11 +63,16 @@ class LspServer {
   Json exit(const Json& params);
 
   ProtocolStream& stream_;
-  std::map<std::string, std::shared_ptr<const ToyDocument>> documents_;  // by URI
+  struct Open {
+    std::shared_ptr<const ToyDocument> document;
+    std::optional<std::int64_t> version;  // the client's number of this text
+  };
+  std::map<std::string, Open> documents_;  // by URI
   /// A result with hundreds of thousands of places, as JSON text: without objects in memory it takes
   /// a tenth of the time. Empty: the result is what the handler returned.
   std::string text_result_;
-  bool was_shut_down_ = false, has_exited_ = false;
+  unsigned state_ = kNew;
+  bool has_exited_ = false;
 };
 
 }  // namespace flashlab::cli

@@ -37,6 +37,9 @@ class ToyDocument {
   /// Returns LineCosts::about_line(), with errors likewise.
   std::string about_line(std::uint32_t line) const;
 
+  /// The program with its default parameters; null if there is none, or they do not fit.
+  const toy::BoundProgram* at_defaults() const { return defaults_.get(); }
+
   /// The words, also of a program with errors.
   const toy::NamedPlaces& names() const { return names_; }
 

@@ -57,17 +57,20 @@ void FileWatch::follow_folder() {
 FileWatch::State FileWatch::state() const {
   struct stat status {};
   if (stat(file_.c_str(), &status) != 0) return {};
+    // A save may leave size and time as they were (a restored copy, a coarse clock); the change is later.
 #if defined(__APPLE__)
-  const timespec time = status.st_mtimespec;
+  const timespec time = status.st_mtimespec, change = status.st_ctimespec;
 #else
-  const timespec time = status.st_mtim;
+  const timespec time = status.st_mtim, change = status.st_ctim;
 #endif
   return {true,
           static_cast<std::uint64_t>(status.st_dev),
           static_cast<std::uint64_t>(status.st_ino),
           status.st_size,
           time.tv_sec,
-          time.tv_nsec};
+          time.tv_nsec,
+          change.tv_sec,
+          change.tv_nsec};
 }
 
 /// Reads all pending notices. Returns false if the folder no longer exists, so that no

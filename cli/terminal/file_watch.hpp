@@ -7,7 +7,7 @@
 namespace flashlab::cli {
 
 /// Watches one file, which need not exist yet. It compares the file's state (existence, inode, size
-/// and time). The system's notices (inotify on its folder, which also reports a file that is
+/// and times). The system's notices (inotify on its folder, which also reports a file that is
 /// renamed to this name) only trigger this comparison; without them it runs every 250 ms.
 class FileWatch {
  public:
@@ -28,6 +28,8 @@ class FileWatch {
     bool there = false;
     std::uint64_t device = 0, inode = 0;
     std::int64_t size = 0, seconds = 0, nanoseconds = 0;
+    std::int64_t change_seconds = 0,
+                 change_nanoseconds = 0;  // of the file's entry, which no tool sets
     bool operator==(const State&) const = default;
   };
   State state() const;

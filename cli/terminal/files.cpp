@@ -16,6 +16,7 @@
 #include "bundled_program_files.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/terminal.hpp"
+#include "text/whole_file.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -24,13 +25,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kEnding = ".toy";
 
-// The file that the signal handler must remove; empty: none. An array, because a handler may access
-// only simple data.
-constexpr std::size_t kLongestPath = 4096;
-std::array<char, kLongestPath> temporary_path{};
-
 void on_signal(int signal) {
-  if (temporary_path[0] != '\0') unlink(temporary_path.data());
+  remove_unfinished_file();
   _exit(signal == SIGPIPE ? kExitGood : kExitInterrupted);
 }
 
@@ -73,6 +69,19 @@ std::string read_at_most(std::istream& stream, const std::string& name, std::int
   return text;
 }
 
+/// What else standard input is for; empty: nothing.
+std::string& owner_of_standard_input() {
+  static std::string owner;
+  return owner;
+}
+
+std::string read_standard_input(std::int64_t most_bytes) {
+  if (const std::string& owner = owner_of_standard_input(); !owner.empty()) {
+    throw request_failure("'-' is standard input, which has " + owner, "a file");
+  }
+  return read_at_most(std::cin, "standard input", most_bytes);
+}
+
 std::string kind_of_file(fs::file_type type) {
   switch (type) {
     case fs::file_type::directory:
@@ -101,27 +110,6 @@ std::string read_regular_file(const std::string& name, fs::file_type type, std::
   std::ifstream file(name, std::ios::binary);
   if (!file) throw request_failure(in_quotes(name) + " cannot be read: " + std::strerror(errno));
   return read_at_most(file, name, most_bytes);
-}
-
-/// Creates a temporary file beside `path`, which a signal removes. Returns its name.
-std::string create_temporary(const std::string& path) {
-  const std::string name = path + ".part" + std::to_string(getpid());
-  if (name.size() + 1 > kLongestPath) throw request_failure("the path is too long: " + path);
-  const int file = open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-  if (file < 0) {
-    throw request_failure(in_quotes(path) + " cannot be written: " + std::strerror(errno));
-  }
-  close(file);
-  std::memcpy(temporary_path.data(), name.c_str(), name.size() + 1);
-  return name;
-}
-
-void write_stream(std::ostream& stream, const std::string& path,
-                  const std::function<void(std::ostream&)>& write) {
-  write(stream);
-  stream.flush();
-  if (!stream)
-    throw request_failure(in_quotes(path) + " cannot be written: no space or no permission");
 }
 
 std::shared_ptr<const toy::SourceText> bundled_or_fail(const std::string& name) {
@@ -191,8 +179,7 @@ std::shared_ptr<const toy::SourceText> read_program(const std::string& name,
     return bundled_or_fail(name);
   }
   if (name == "-") {
-    return std::make_shared<toy::SourceText>("standard input",
-                                             read_at_most(std::cin, "standard input", most_bytes));
+    return std::make_shared<toy::SourceText>("standard input", read_standard_input(most_bytes));
   }
   std::error_code code;
   const fs::file_status status = fs::status(name, code);
@@ -210,7 +197,7 @@ std::string read_text_file(const std::string& name, std::int64_t most_bytes,
     if (const std::string* text = given_text(name, most_bytes)) return *text;
     throw request_failure("there is no file " + in_quotes(name), expected);
   }
-  if (name == "-") return read_at_most(std::cin, "standard input", most_bytes);
+  if (name == "-") return read_standard_input(most_bytes);
   std::error_code code;
   const fs::file_status status = fs::status(name, code);
   if (!fs::exists(status)) throw request_failure("there is no file " + in_quotes(name), expected);
@@ -218,29 +205,29 @@ std::string read_text_file(const std::string& name, std::int64_t most_bytes,
 }
 
 void write_file(const std::string& name, const std::function<void(std::ostream&)>& write) {
-  if (name == "-") return write_stream(std::cout, "standard output", write);
-  std::error_code code;
-  const fs::path target = fs::canonical(name, code);  // a link then points to the new file
-  const std::string path = code ? name : target.string();
-  const fs::file_status status = fs::status(path, code);
-  if (fs::is_directory(status)) throw request_failure(in_quotes(path) + " is a directory");
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    std::ofstream device(path, std::ios::binary);
-    return write_stream(device, path, write);
+  if (name == "-") {
+    write(std::cout);
+    std::cout.flush();
+    if (!std::cout) throw request_failure("standard output cannot be written");
+    return;
   }
-  const std::string temporary = create_temporary(path);
-  std::ofstream file(temporary, std::ios::binary);
   try {
-    write_stream(file, path, write);
-    file.close();
-    fs::rename(temporary, path, code);
-    if (code) throw request_failure(in_quotes(path) + " cannot be written: " + code.message());
-  } catch (...) {
-    unlink(temporary.c_str());
-    temporary_path[0] = '\0';
-    throw;
+    write_whole_file(name, write);
+  } catch (const NotWritten& problem) {
+    throw request_failure(problem.what());
   }
-  temporary_path[0] = '\0';
+}
+
+void take_standard_input(const std::string& what) { owner_of_standard_input() = what; }
+
+void open_standard_descriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
+    // The lowest free number. Input that cannot be read, output that cannot be written; messages go
+    // nowhere.
+    const int how = descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY;
+    if (open("/dev/null", how) < 0) _exit(kExitRequestWrong);
+  }
 }
 
 void handle_signals() {

@@ -54,9 +54,17 @@ std::shared_ptr<const toy::SourceText> read_program(const std::string& name,
 std::string read_text_file(const std::string& name, std::int64_t most_bytes,
                            const std::string& expected);
 
-/// Writes a file completely or not at all: `write` fills a temporary file beside it, which is then
-/// renamed. `-` is standard output. Devices and pipes are written directly. Throws Failure.
+/// From now on, reading `-` is refused: standard input has `what`, "an editor's messages".
+void take_standard_input(const std::string& what);
+
+/// Writes a file as write_whole_file() does: completely or not at all, and it stays what it was. `-` is
+/// standard output. Throws Failure.
 void write_file(const std::string& path, const std::function<void(std::ostream&)>& write);
+
+/// Opens those of the descriptors 0 to 2 that were closed at the start (`flashlab grade 8 - <&-`) so
+/// that reading and writing them is an error. Otherwise the next file that is opened would become
+/// standard input or output. Call it first.
+void open_standard_descriptors();
 
 /// Installs signal handlers. Ctrl-C removes an incomplete temporary file and ends with 130. If the
 /// reader of our output stops (`| head`), the command ends without a message.

@@ -4,10 +4,13 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <utility>
 
 #include "cli/terminal/failure.hpp"
+#include "text/utf8.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -63,6 +66,38 @@ bool in_foreground() { return tcgetpgrp(STDIN_FILENO) == getpgrp(); }
 
 bool has_terminal = false;
 
+constexpr char kEscapeByte = '\x1b';
+constexpr int kLongestSequence = 32, kLargestParameter = 1000;
+
+/// Sequences of keys, without what stands before their parameter: xterm's, rxvt's, and the console's.
+struct KeyRow {
+  char final;
+  int parameter;  // of those that end in ~; 0: any
+  Key::Kind kind;
+};
+constexpr std::array<KeyRow, 15> kKeys{{{'A', 0, Key::Kind::kUp},
+                                        {'B', 0, Key::Kind::kDown},
+                                        {'C', 0, Key::Kind::kRight},
+                                        {'D', 0, Key::Kind::kLeft},
+                                        {'H', 0, Key::Kind::kHome},
+                                        {'F', 0, Key::Kind::kEnd},
+                                        {'~', 1, Key::Kind::kHome},
+                                        {'~', 7, Key::Kind::kHome},
+                                        {'~', 4, Key::Kind::kEnd},
+                                        {'~', 8, Key::Kind::kEnd},
+                                        {'~', 3, Key::Kind::kDelete},
+                                        {'~', 5, Key::Kind::kPageUp},
+                                        {'~', 6, Key::Kind::kPageDown},
+                                        {'a', 0, Key::Kind::kUp},
+                                        {'b', 0, Key::Kind::kDown}}};
+
+Key::Kind kind_of(char final, int parameter) {
+  for (const KeyRow& row : kKeys) {
+    if (row.final == final && (row.parameter == 0 || row.parameter == parameter)) return row.kind;
+  }
+  return Key::Kind::kOther;
+}
+
 }  // namespace
 
 Keyboard::Keyboard() : Keyboard({}, {}) {}
@@ -84,17 +119,85 @@ Keyboard::~Keyboard() { restore(); }
 
 int Keyboard::descriptor() const { return has_terminal ? STDIN_FILENO : -1; }
 
-std::optional<char> Keyboard::key() {
+std::optional<char> Keyboard::byte() {
+  if (returned_) return std::exchange(returned_, std::nullopt);
   char pressed = 0;
   const ssize_t n = read(STDIN_FILENO, &pressed, 1);
   if (n < 0 && errno == EINTR) return std::nullopt;
   return n == 1 ? pressed : 'q';
 }
 
+/// Returns a byte that belongs to the one before it, if any: a terminal sends them together.
+std::optional<char> Keyboard::byte_soon() {
+  constexpr int kLongestPauseMs = 50;
+  if (returned_) return byte();
+  pollfd waiting{STDIN_FILENO, POLLIN, 0};
+  return poll(&waiting, 1, kLongestPauseMs) == 1 ? byte() : std::nullopt;
+}
+
+std::optional<Key> Keyboard::key() {
+  const auto first = byte();
+  if (!first) return std::nullopt;
+  if (*first == kEscapeByte) return sequence();
+  const auto lead = static_cast<unsigned char>(*first);
+  if (lead < 0x80) return Key{Key::Kind::kCharacter, *first};
+  // The other bytes of a letter in UTF-8.
+  for (int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0; more > 0; --more) {
+    const auto next = byte_soon();
+    if (!next) break;
+    if ((static_cast<unsigned char>(*next) & 0xC0) != 0x80) {
+      returned_ = next;
+      break;
+    }
+  }
+  return Key{Key::Kind::kOther};
+}
+
+/// What follows Escape.
+Key Keyboard::sequence() {
+  const auto second = byte_soon();
+  if (!second) return {Key::Kind::kEscape};
+  if (*second == '[') return control_sequence();
+  if (*second == 'O') {  // of keypads: one letter, perhaps after a modifier
+    for (auto next = byte_soon(); next; next = byte_soon()) {
+      if (!is_digit(*next)) return {kind_of(*next, 1)};
+    }
+    return {Key::Kind::kOther};
+  }
+  returned_ = second;  // a key of its own
+  return {Key::Kind::kEscape};
+}
+
+/// ECMA-48: parameters, then intermediate bytes, then one final byte.
+Key Keyboard::control_sequence() {
+  int parameter = 0;
+  bool is_first = true;
+  for (int length = 0; length < kLongestSequence; ++length) {
+    const auto next = byte_soon();
+    if (!next) return {Key::Kind::kOther};
+    if (is_digit(*next)) {
+      if (is_first && parameter < kLargestParameter) parameter = 10 * parameter + (*next - '0');
+    } else if (*next == '[' && length == 0) {  // function keys of Linux's console have two
+      byte_soon();
+      return {Key::Kind::kOther};
+    } else if (*next >= '@' && *next <= '~') {
+      return {kind_of(*next, parameter)};
+    } else if (*next >= ' ' && *next <= '?') {
+      is_first = false;
+    } else {  // no part of a sequence
+      returned_ = next;
+      return {Key::Kind::kOther};
+    }
+  }
+  return {Key::Kind::kOther};
+}
+
 bool Keyboard::pressed_meanwhile(char wanted) {
   pollfd waiting{STDIN_FILENO, POLLIN, 0};
-  while (has_terminal && poll(&waiting, 1, 0) == 1) {
-    if (key() == wanted) return true;
+  while (has_terminal && (returned_ || poll(&waiting, 1, 0) == 1)) {
+    const auto pressed = key();
+    if (pressed && (pressed->letter() == wanted || pressed->kind == Key::Kind::kEscape))
+      return true;
   }
   return false;
 }

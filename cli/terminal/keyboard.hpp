@@ -1,10 +1,34 @@
 // Reads single keys from the terminal.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
 namespace flashlab::cli {
+
+/// A key, however many bytes the terminal sends for it.
+struct Key {
+  enum class Kind : std::uint8_t {
+    kCharacter,  // `character`: printable ASCII, or a control character such as '\r'
+    kEscape,
+    kUp,
+    kDown,
+    kLeft,
+    kRight,
+    kHome,
+    kEnd,
+    kDelete,
+    kPageUp,
+    kPageDown,
+    kOther,  // a function key, a letter outside of ASCII, or a sequence that is not known
+  };
+  Kind kind = Kind::kCharacter;
+  char character = '\0';
+
+  /// The character, or NUL for other keys.
+  char letter() const { return kind == Kind::kCharacter ? character : '\0'; }
+};
 
 /// Delivers keys without waiting for a line, and without echo. The terminal is restored when
 /// the object is destroyed, when a signal ends the program (Ctrl-C: exit code 130), or when it
@@ -22,12 +46,21 @@ class Keyboard {
 
   /// Returns a descriptor to wait on; -1 if there are no keys.
   int descriptor() const;
-  /// Returns the pressed key; 'q' if the terminal is closed; nothing after a signal.
-  std::optional<char> key();
-  /// Returns whether this key was pressed and not read yet. Forgets all keys before it.
+  /// Returns the pressed key; 'q' if the terminal is closed; nothing after a signal. A byte of Escape
+  /// is the key Escape unless the rest of a known form of sequence follows within 50 ms.
+  std::optional<Key> key();
+  /// Returns whether this key or Escape was pressed and not read yet. Forgets all keys before it.
   bool pressed_meanwhile(char wanted);
   /// Sets the terminal again after a signal, when the program continues after being suspended.
   void resume();
+
+ private:
+  std::optional<char> byte();
+  std::optional<char> byte_soon();
+  Key sequence();
+  Key control_sequence();
+
+  std::optional<char> returned_;  // read, but not part of the key before it
 };
 
 }  // namespace flashlab::cli

@@ -1,12 +1,11 @@
 #include "cli/terminal/markdown_text.hpp"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 #include <vector>
 
 #include "cli/terminal/code_block.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/ascii.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
 
@@ -15,31 +14,6 @@ namespace {
 
 constexpr std::string_view kSpaces = " \t";
 constexpr char kLoneQuote = '\x01';  // a quote without code; printable text has no such character
-
-/// Converts the text to ASCII with common replacements.
-std::string in_ascii(std::string text) {
-  constexpr std::array<std::pair<const char*, const char*>, 14> kSpellings{{{"…", "..."},
-                                                                            {"×", "x"},
-                                                                            {"·", "*"},
-                                                                            {"−", "-"},
-                                                                            {"–", "-"},
-                                                                            {"≤", "<="},
-                                                                            {"≥", ">="},
-                                                                            {"≈", "~"},
-                                                                            {"∘", "o"},
-                                                                            {"→", "->"},
-                                                                            {"′", "'"},
-                                                                            {"²", "^2"},
-                                                                            {"³", "^3"},
-                                                                            {"∞", "inf"}}};
-  for (const auto& [sign, spelling] : kSpellings) {
-    const std::string_view from = sign, to = spelling;
-    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-      text.replace(at, from.size(), to);
-    }
-  }
-  return text;
-}
 
 std::vector<std::string> printable_lines(std::string_view text) {
   std::vector<std::string> lines;
@@ -316,8 +290,7 @@ class Renderer {
 }  // namespace
 
 std::string markdown_text(std::string_view markdown, const Terminal& terminal) {
-  const std::string text =
-      terminal.unicode ? std::string(markdown) : in_ascii(std::string(markdown));
+  const std::string text = terminal.unicode ? std::string(markdown) : in_ascii(markdown);
   return Renderer(printable_lines(text), terminal).run();
 }
 

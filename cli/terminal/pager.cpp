@@ -1,6 +1,7 @@
 #include "cli/terminal/pager.hpp"
 
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +14,10 @@
 #include <streambuf>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/terminal.hpp"
 #include "text/width.hpp"
 
 namespace flashlab::cli {
@@ -53,12 +57,11 @@ class PagedOutput : public std::streambuf {
   void end() {
     if (output_ == nullptr) return;
     if (pipe_ != nullptr) {
-      pclose(pipe_);
-      pipe_ = nullptr;
-      std::cout.rdbuf(output_);
+      end_pager();
     } else {
       step_aside();
     }
+    std::cout.rdbuf(output_);
     std::cerr.tie(tied_);
     output_ = nullptr;
   }
@@ -73,9 +76,7 @@ class PagedOutput : public std::streambuf {
   std::streamsize xsputn(const char* text, std::streamsize size) override {
     const auto bytes = static_cast<std::size_t>(size);
     if (output_ == nullptr) return 0;
-    if (pipe_ != nullptr) {
-      return static_cast<std::streamsize>(std::fwrite(text, 1, bytes, pipe_));
-    }
+    if (pipe_ != nullptr) return to_pager({text, bytes}) ? size : 0;
     if (is_aside_) return output_->sputn(text, size);
     held_.append(text, bytes);
     count_rows();
@@ -85,7 +86,7 @@ class PagedOutput : public std::streambuf {
   }
 
   int sync() override {
-    if (pipe_ != nullptr) return std::fflush(pipe_);
+    if (pipe_ != nullptr) return to_pager({}) ? 0 : -1;
     step_aside();
     return output_ == nullptr ? 0 : output_->pubsync();
   }
@@ -106,16 +107,49 @@ class PagedOutput : public std::streambuf {
     is_aside_ = true;
     output_->sputn(held_.data(), static_cast<std::streamsize>(held_.size()));
     held_.clear();
-    std::cout.rdbuf(output_);
   }
 
   void start_pager() {
     setenv("LESS", "RX", 0);              // X: the last page stays on the terminal
     pipe_ = popen(pager_.c_str(), "we");  // e: no worker keeps the pipe open
     if (pipe_ == nullptr) return step_aside();
-    std::signal(SIGINT, SIG_IGN);  // for the pager, which ends when the user asks it to
-    std::fwrite(held_.data(), 1, held_.size(), pipe_);
-    held_.clear();
+    struct sigaction ignored {};
+    ignored.sa_handler = SIG_IGN;
+    sigemptyset(&ignored.sa_mask);
+    sigaction(SIGINT, &ignored, &interrupt_);  // for the pager, which ends when the user asks it to
+    sigaction(SIGPIPE, &ignored, &broken_);    // perhaps it never began
+    to_pager(std::exchange(held_, {}));
+  }
+
+  /// Writes to the pager (flushes, if there is no text), and keeps a copy while it may not have begun to read: more than a pipe
+  /// holds is accepted only if it did.
+  bool to_pager(std::string_view text) {
+    constexpr std::size_t kMostInPipe = 1 << 20;  // as large as a pipe may be made
+    if (!was_read_) given_ += text;
+    const bool is_good = text.empty()
+                             ? std::fflush(pipe_) == 0
+                             : std::fwrite(text.data(), 1, text.size(), pipe_) == text.size();
+    if (!is_good) {
+      end_pager();
+      if (is_aside_) return true;
+      _exit(kExitGood);  // the user has left the pager
+    }
+    if (given_.size() > kMostInPipe) {
+      was_read_ = true;
+      given_.clear();
+    }
+    return true;
+  }
+
+  /// Waits for the pager's end. If it ended with an error, perhaps because there is no such command,
+  /// it has shown nothing, and the text is printed as it is.
+  void end_pager() {
+    const int status = pclose(std::exchange(pipe_, nullptr));
+    sigaction(SIGINT, &interrupt_, nullptr);
+    sigaction(SIGPIPE, &broken_, nullptr);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) == 0) return;
+    held_ = std::exchange(given_, {});
+    step_aside();
   }
 
   std::size_t rows_, columns_;
@@ -127,6 +161,10 @@ class PagedOutput : public std::streambuf {
   std::size_t used_rows_ = 0;
   bool is_aside_ = false;
   FILE* pipe_ = nullptr;
+  std::string given_;      // what the pager got
+  bool was_read_ = false;  // too much was given for that to be only in the pipe
+  struct sigaction interrupt_ {
+  }, broken_{};  // as they were before the pager
 };
 
 std::unique_ptr<PagedOutput>& paged_output() {
@@ -138,8 +176,7 @@ std::unique_ptr<PagedOutput>& paged_output() {
 
 void page_output() {
   if (paged_output() != nullptr || isatty(STDOUT_FILENO) == 0) return;
-  const char* const terminal = std::getenv("TERM");
-  if (terminal == nullptr || std::string_view(terminal) == "dumb") return;
+  if (!knows_escape_codes()) return;
   winsize window{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_row == 0 || window.ws_col == 0) {
     return;

@@ -31,8 +31,7 @@ bool locale_is_utf8() {
 
 bool wants_color(ColorChoice choice) {
   if (choice != ColorChoice::kAuto) return choice == ColorChoice::kAlways;
-  return environment("NO_COLOR").empty() && environment("TERM") != "dumb" &&
-         isatty(STDOUT_FILENO) == 1;
+  return environment("NO_COLOR").empty() && knows_escape_codes() && isatty(STDOUT_FILENO) == 1;
 }
 
 std::size_t detect_width() {
@@ -43,6 +42,13 @@ std::size_t detect_width() {
 }
 
 }  // namespace
+
+bool knows_escape_codes() {
+  const std::string_view kind = environment("TERM");
+  return !kind.empty() && kind != "dumb";
+}
+
+bool can_rewrite_lines() { return isatty(STDERR_FILENO) == 1 && knows_escape_codes(); }
 
 WindowSize window_size() {
   winsize size{};

@@ -26,13 +26,19 @@ struct TerminalRequest {
   std::size_t width = 0;
 };
 
+/// Whether the terminal understands escape codes: TERM is set, and not dumb.
+bool knows_escape_codes();
+
+/// Whether a line on standard error can be shown again and again: it is such a terminal.
+bool can_rewrite_lines();
+
 struct WindowSize {
   std::size_t rows = 0, columns = 0;
 };
 /// Returns the size of the terminal's window; 0 x 0 if standard output is no terminal.
 WindowSize window_size();
 
-/// Returns the capabilities of standard output. Colour needs a terminal, TERM other than dumb and
+/// Returns the capabilities of standard output. Colour needs a terminal that knows escape codes and
 /// NO_COLOR unset or empty; a --color flag has priority over all three. Unicode is determined by
 /// the locale. The width is that of the terminal, else COLUMNS, else 80.
 Terminal detect_terminal(const TerminalRequest& request);

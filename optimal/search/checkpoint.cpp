@@ -8,6 +8,7 @@
 
 #include "optimal/search/limits.hpp"
 #include "optimal/search/node_table.hpp"
+#include "text/whole_file.hpp"
 
 namespace flashlab::optimal::detail {
 namespace {
@@ -76,7 +77,10 @@ void CheckpointWriter::finish() {
   out_.flush();
   const bool is_good = out_.good();
   out_.close();
-  if (!is_good || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+  try {
+    if (!is_good) throw NotWritten("no space");
+    put_in_place(temporary_, path_);
+  } catch (const NotWritten&) {
     std::remove(temporary_.c_str());
     throw CheckpointError(path_ + ": the checkpoint could not be written");
   }

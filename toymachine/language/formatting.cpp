@@ -134,12 +134,11 @@ std::vector<std::string> formatted_lines(const SourceText& source) {
 }
 
 std::string formatted(const SourceText& source) {
-  const std::size_t end = source.text().find('\n');
-  const bool has_returns = end != std::string::npos && end > 0 && source.text()[end - 1] == '\r';
-  std::string text;  // joined() would lose empty lines at the start
+  // joined() would lose empty lines at the start
+  std::string text(source.has_byte_order_mark() ? kByteOrderMark : std::string_view());
   const std::vector<std::string> lines = formatted_lines(source);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (i > 0) text += has_returns ? "\r\n" : "\n";
+    if (i > 0) text += source.line_end();
     text += lines[i];
   }
   return text;

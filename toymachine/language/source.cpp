@@ -92,7 +92,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 SourceText::SourceText(std::string name, std::string text)
     : name_(std::move(name)), text_(std::move(text)) {
-  if (text_.starts_with(kByteOrderMark)) text_.erase(0, kByteOrderMark.size());
+  has_mark_ = text_.starts_with(kByteOrderMark);
+  if (has_mark_) text_.erase(0, kByteOrderMark.size());
   line_starts_.push_back(0);
   for (std::size_t i = 0; i < text_.size(); ++i) {
     const bool is_old_end = text_[i] == '\r' && (i + 1 == text_.size() || text_[i + 1] != '\n');
@@ -109,6 +110,12 @@ std::string_view SourceText::line(std::uint32_t number) const {
   if (line.ends_with('\n')) line.remove_suffix(1);
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
+}
+
+std::string_view SourceText::line_end() const {
+  const std::size_t end = text_.find_first_of("\r\n");
+  if (end == std::string::npos || text_[end] == '\n') return "\n";
+  return text_.compare(end, 2, "\r\n") == 0 ? "\r\n" : "\r";
 }
 
 std::string format(const Diagnostic& diagnostic, const SourceText& source) {

@@ -20,7 +20,7 @@ struct SourceSpan {
 };
 
 /// One program text and the name for reports. Its lines are found once, on construction. A byte
-/// order mark is dropped, and CRLF counts as one line end.
+/// order mark is no part of it, and CRLF counts as one line end.
 class SourceText {
  public:
   SourceText(std::string name, std::string text);
@@ -30,10 +30,19 @@ class SourceText {
   std::size_t num_lines() const { return line_starts_.size(); }
   /// Returns the line without its end; empty if there is no such line.
   std::string_view line(std::uint32_t number) const;
+  /// Returns the byte of text() at which a line begins; behind the last one, the end.
+  std::size_t start_of_line(std::uint32_t number) const {
+    return number <= line_starts_.size() ? line_starts_[number - 1] : text_.size();
+  }
+  /// Whether the text was given with a byte order mark before it.
+  bool has_byte_order_mark() const { return has_mark_; }
+  /// Returns the end of the first line, as the whole text should have it: "\n" if there is none.
+  std::string_view line_end() const;
 
  private:
   std::string name_;
   std::string text_;
+  bool has_mark_ = false;
   std::vector<std::size_t> line_starts_;
 };
 

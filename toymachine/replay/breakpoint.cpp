@@ -8,13 +8,15 @@
 
 #include "toymachine/language/read_number.hpp"
 #include "toymachine/language/request_error.hpp"
+#include "toymachine/replay/watch_expression.hpp"
 
 namespace flashlab::toy {
 namespace {
 
 constexpr const char* kExpectedBreakpoint =
-    "a line (12), a line with a test (12 if R1 > 0), a test (R1 > 0, out[3] < 0), or a write "
-    "(out[3] is written)";
+    "a line (12), a line with a test (12 if R1 > 0, 12 if i == 3), a test (R1 > 0, out[3] < 0), or "
+    "a "
+    "write (out[3] is written)";
 
 std::string_view without_blanks(std::string_view text) {
   const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
@@ -130,14 +132,20 @@ Result<Breakpoint> line_breakpoint(const BoundProgram& program, std::uint32_t li
   result.site = *site;
   result.line = program.instructions[*site].span.line;
   if (condition.empty()) return result;
-  auto test = parse_test(program, condition);
-  if (!test) return std::move(test.diagnostics);
-  if (test->place.is_cell) {
-    return request_error("a line cannot test the cell " + place_name(program, test->place),
-                         "a register; " + std::string(condition) + " alone stops at its writes");
+  if (const auto test = parse_test(program, condition); test && !test->place.is_cell) {
+    result.place = test->place;
+    result.test = test->test;
+    return result;
   }
-  result.place = test->place;
-  result.test = test->test;
+  auto expression = WatchExpression::parse(program, condition, *site);
+  if (!expression) return std::move(expression.diagnostics);
+  if (!expression->is_test()) {
+    return request_error(quoted_name(condition) + " is no test",
+                         "a comparison such as R1 > 0, i == 3 or x[i] > R1");
+  }
+  bool is_all = false;
+  result.ranges = expression->index_ranges(is_all);
+  if (!is_all) result.condition = std::make_shared<const WatchExpression>(std::move(*expression));
   return result;
 }
 
@@ -200,7 +208,7 @@ std::vector<WantedExecutions> writes_of(const BoundProgram& program, const Place
       WantedExecutions executions{instruction.site, {}};
       if (!place.is_cell && operand.kind == OperandKind::kDestination) {
         if (operand.index.is_constant() && operand.index.constant != place.number) continue;
-        executions.wanted.push_back({&operand.index, place.number});
+        executions.wanted.push_back({&operand.index, place.number, place.number});
       } else if (place.is_cell && is_memory_write(operand.kind)) {
         const BoundArray& array = program.arrays[operand.array];
         std::int64_t element = place.number - array.offset;
@@ -208,7 +216,8 @@ std::vector<WantedExecutions> writes_of(const BoundProgram& program, const Place
         for (std::size_t axis = array.extents.size(); axis-- > 0;) {
           const std::int64_t index = element % array.extents[axis];
           element /= array.extents[axis];
-          executions.wanted.push_back({&operand.axes[axis], index / array.tile[axis]});
+          const std::int64_t wanted = index / array.tile[axis];
+          executions.wanted.push_back({&operand.axes[axis], wanted, wanted});
         }
       } else {
         continue;
@@ -217,6 +226,14 @@ std::vector<WantedExecutions> writes_of(const BoundProgram& program, const Place
     }
   }
   return result;
+}
+
+WantedExecutions visits_of(const Breakpoint& breakpoint) {
+  WantedExecutions visits{breakpoint.site, {}};
+  for (const IndexRange& range : breakpoint.ranges) {
+    visits.wanted.push_back({&range.index, range.low, range.high});
+  }
+  return visits;
 }
 
 std::string place_name(const BoundProgram& program, const Place& place) {

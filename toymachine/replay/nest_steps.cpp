@@ -32,7 +32,7 @@ class NestSearch {
   using Sites = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
   NestSearch(const BoundProgram& program, const Sites& sites, std::uint32_t site,
-             const RunPoint& point, std::span<const IndexEquals> wanted, Side side)
+             const RunPoint& point, std::span<const IndexWithin> wanted, Side side)
       : program_(program),
         sites_(sites),
         point_(point),
@@ -93,16 +93,18 @@ class NestSearch {
   }
 
   bool reached_values() const {
-    return std::all_of(wanted_.begin(), wanted_.end(), [&](const IndexEquals& one) {
-      return (*one.index)(found_.loop_values.data()) == one.value;
+    return std::all_of(wanted_.begin(), wanted_.end(), [&](const IndexWithin& one) {
+      const std::int64_t value = (*one.index)(found_.loop_values.data());
+      return one.low <= value && value <= one.high;
     });
   }
 
   /// Narrows the range of the loop of this level to values with which the loops inside can still
   /// reach the wanted indices. Returns false if there are none.
   bool restrict_to_wanted(std::size_t level, Wide& low, Wide& high) const {
-    for (const IndexEquals& one : wanted_) {
-      Wide rest_low = Wide{one.value} - one.index->constant, rest_high = rest_low;
+    for (const IndexWithin& one : wanted_) {
+      Wide rest_low = Wide{one.low} - one.index->constant;
+      Wide rest_high = Wide{one.high} - one.index->constant;
       Wide coefficient = 0;
       for (const auto& [loop, factor] : one.index->terms) {
         const auto at = static_cast<std::size_t>(std::find(around_.begin(), around_.end(), loop) -
@@ -138,7 +140,7 @@ class NestSearch {
   const BoundProgram& program_;
   const Sites& sites_;
   const RunPoint& point_;
-  std::span<const IndexEquals> wanted_;
+  std::span<const IndexWithin> wanted_;
   Side side_;
   std::vector<std::uint32_t> around_;  // the instruction's loops, the outermost first
   std::vector<bool> encloses_point_;   // by loop
@@ -249,12 +251,12 @@ std::uint64_t NestSteps::steps_before(const RunPoint& point) const {
 }
 
 std::optional<RunPoint> NestSteps::last_before(std::uint32_t site, const RunPoint& point,
-                                               std::span<const IndexEquals> wanted) const {
+                                               std::span<const IndexWithin> wanted) const {
   return NestSearch(program_, sites_, site, point, wanted, NestSearch::Side::kBefore).find();
 }
 
 std::optional<RunPoint> NestSteps::first_after(std::uint32_t site, const RunPoint& point,
-                                               std::span<const IndexEquals> wanted) const {
+                                               std::span<const IndexWithin> wanted) const {
   return NestSearch(program_, sites_, site, point, wanted, NestSearch::Side::kAfter).find();
 }
 

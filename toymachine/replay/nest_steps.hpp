@@ -18,10 +18,10 @@ struct RunPoint {
   std::vector<std::int64_t> loop_values;  // by loop; valid for the loops around the instruction
 };
 
-/// Restricts the executions of an instruction to those in which the index has the value.
-struct IndexEquals {
+/// Restricts the executions of an instruction to those in which the index has one of these values.
+struct IndexWithin {
   const Affine* index = nullptr;
-  std::int64_t value = 0;
+  std::int64_t low = 0, high = 0;  // both included
 };
 
 /// Numbers and finds the executions of instructions. The program must outlive it.
@@ -41,9 +41,9 @@ class NestSteps {
   /// counting the execution at the point itself. Loops are searched only where the indices can have
   /// the wanted values.
   std::optional<RunPoint> last_before(std::uint32_t site, const RunPoint& point,
-                                      std::span<const IndexEquals> wanted = {}) const;
+                                      std::span<const IndexWithin> wanted = {}) const;
   std::optional<RunPoint> first_after(std::uint32_t site, const RunPoint& point,
-                                      std::span<const IndexEquals> wanted = {}) const;
+                                      std::span<const IndexWithin> wanted = {}) const;
 
  private:
   using Values = std::vector<std::int64_t>;

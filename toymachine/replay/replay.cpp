@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "toymachine/replay/watch_expression.hpp"
+
 namespace flashlab::toy {
 namespace {
 
@@ -15,8 +17,9 @@ bool is_foreseen(const Breakpoint& breakpoint) {
 bool is_one_of(const WantedExecutions& executions, const RunPoint& point) {
   return executions.site == point.site &&
          std::all_of(executions.wanted.begin(), executions.wanted.end(),
-                     [&](const IndexEquals& one) {
-                       return (*one.index)(point.loop_values.data()) == one.value;
+                     [&](const IndexWithin& one) {
+                       const std::int64_t value = (*one.index)(point.loop_values.data());
+                       return one.low <= value && value <= one.high;
                      });
 }
 
@@ -49,6 +52,10 @@ std::optional<std::uint64_t> Replay::writer_of(const Place& place) const {
 }
 
 bool Replay::passes(const Breakpoint& breakpoint) {
+  if (breakpoint.condition) {
+    const auto value = breakpoint.condition->value(*this);
+    return value && value->holds();  // x[i + 1] > 0 does not hold behind the last cell
+  }
   if (!breakpoint.test) return true;
   if (breakpoint.place.is_cell) return (*breakpoint.test)(cell(breakpoint.place.number));
   const RegisterContents contents = register_contents(breakpoint.place.number);
@@ -56,18 +63,19 @@ bool Replay::passes(const Breakpoint& breakpoint) {
                        static_cast<std::int64_t>(contents.elements.size())) > 0;
 }
 
-std::optional<Replay::ValueStop> Replay::next_foreseen(
+std::optional<Replay::ForeseenStop> Replay::next_foreseen(
     std::span<const Breakpoint> breakpoints) const {
-  std::optional<ValueStop> next;
+  std::optional<ForeseenStop> next;
   const RunPoint here = point();
   const auto consider = [&](std::uint64_t stop, std::size_t i) {
-    if (!next || stop < next->step) next = ValueStop{stop, i};
+    if (!next || stop < next->step) next = ForeseenStop{stop, {}};
+    if (stop == next->step) next->breakpoints.push_back(i);
   };
   for (std::size_t i = 0; i < breakpoints.size(); ++i) {
     const Breakpoint& breakpoint = breakpoints[i];
     if (!is_foreseen(breakpoint)) continue;
     if (breakpoint.kind == Breakpoint::Kind::kLine) {
-      const WantedExecutions visits{breakpoint.site, {}};
+      const WantedExecutions visits = visits_of(breakpoint);
       if (const auto found = next_execution({&visits, 1})) consider(*found, i);
       continue;
     }
@@ -83,29 +91,46 @@ std::optional<Replay::ValueStop> Replay::next_foreseen(
   return next;
 }
 
-Stop Replay::forward(std::span<const Breakpoint> breakpoints, const Progress& progress) {
+std::vector<std::size_t> Replay::line_stops_here(std::span<const Breakpoint> breakpoints) {
+  const RunPoint here = point();
+  std::vector<std::size_t> stops;
+  for (std::size_t i = 0; i < breakpoints.size(); ++i) {
+    if (breakpoints[i].kind == Breakpoint::Kind::kLine &&
+        is_one_of(visits_of(breakpoints[i]), here) && passes(breakpoints[i])) {
+      stops.push_back(i);
+    }
+  }
+  return stops;
+}
+
+Stop Replay::forward(std::span<const Breakpoint> breakpoints, const Progress& progress,
+                     bool includes_here) {
+  if (includes_here) {
+    const auto stops = line_stops_here(breakpoints);
+    if (!stops.empty()) return {Stop::Reason::kBreakpoint, stops.front()};
+  }
   for (bool skips = true;; skips = false) {
     const auto foreseen = next_foreseen(breakpoints);
     const std::uint64_t target = foreseen ? foreseen->step : total_;
     const Stop stop = run_watching(target, breakpoints, skips, progress);
     if (stop.reason != Stop::Reason::kStep) return stop;
     if (!foreseen) return {Stop::Reason::kEnd, 0};
-    if (passes(breakpoints[foreseen->breakpoint])) {
-      return {Stop::Reason::kBreakpoint, foreseen->breakpoint};
+    for (const std::size_t one : foreseen->breakpoints) {
+      if (passes(breakpoints[one])) return {Stop::Reason::kBreakpoint, one};
     }
     if (progress && !progress(step())) return {Stop::Reason::kCancelled, 0};
   }
 }
 
-std::optional<Replay::ValueStop> Replay::last_foreseen(
+std::optional<Replay::ForeseenStop> Replay::last_foreseen(
     std::span<const Breakpoint> breakpoints) const {
-  std::optional<ValueStop> last;
+  std::optional<ForeseenStop> last;
   for (std::size_t i = 0; i < breakpoints.size(); ++i) {
     const Breakpoint& breakpoint = breakpoints[i];
     if (!is_foreseen(breakpoint)) continue;
     std::optional<std::uint64_t> found;
     if (breakpoint.kind == Breakpoint::Kind::kLine) {
-      const WantedExecutions visits{breakpoint.site, {}};
+      const WantedExecutions visits = visits_of(breakpoint);
       found = last_execution({&visits, 1});
     } else {
       // The step after a write; the run may stand there already.
@@ -118,7 +143,8 @@ std::optional<Replay::ValueStop> Replay::last_foreseen(
         if (before) found = std::max(found.value_or(0), nest_.steps_before(*before) + 1);
       }
     }
-    if (found && (!last || *found > last->step)) last = ValueStop{*found, i};
+    if (found && (!last || *found > last->step)) last = ForeseenStop{*found, {}};
+    if (found && *found == last->step) last->breakpoints.push_back(i);
   }
   return last;
 }
@@ -126,16 +152,25 @@ std::optional<Replay::ValueStop> Replay::last_foreseen(
 Stop Replay::backward(std::span<const Breakpoint> breakpoints, const Progress& progress) {
   const std::uint64_t began = step();
   std::optional<ValueStop> foreseen;
-  for (;;) {  // to a write whose value passes
-    foreseen = last_foreseen(breakpoints);
-    if (!foreseen || !breakpoints[foreseen->breakpoint].test) break;
-    if (go_to(foreseen->step, progress).reason == Stop::Reason::kCancelled ||
-        (progress && !progress(step()))) {
+  while (!foreseen) {  // to a write whose value passes, or a line whose condition holds
+    const auto next = last_foreseen(breakpoints);
+    if (!next) break;
+    const bool is_conditional = std::all_of(
+        next->breakpoints.begin(), next->breakpoints.end(),
+        [&](std::size_t one) { return breakpoints[one].test || breakpoints[one].condition; });
+    if (is_conditional && (go_to(next->step, progress).reason == Stop::Reason::kCancelled ||
+                           (progress && !progress(step())))) {
       return {Stop::Reason::kCancelled, 0};
     }
-    if (passes(breakpoints[foreseen->breakpoint])) break;
+    for (const std::size_t one : next->breakpoints) {
+      const bool stops = is_conditional ? passes(breakpoints[one])
+                                        : !breakpoints[one].test && !breakpoints[one].condition;
+      if (stops && !foreseen) foreseen = ValueStop{next->step, one};
+    }
   }
-  if (step() != began) go_to(began, progress);
+  if (step() != began && go_to(began, progress).reason == Stop::Reason::kCancelled) {
+    return {Stop::Reason::kCancelled, 0};
+  }
   bool cancelled = false;
   const auto watched =
       last_watched(foreseen ? foreseen->step : 0, breakpoints, progress, cancelled);

@@ -69,6 +69,8 @@ class Replay {
 
   const BoundProgram& program() const { return program_; }
   const NestSteps& nest() const { return nest_; }
+  /// Whether registers and cells hold double.
+  bool is_double() const { return is_double_; }
 
   // State ---------------------------------------------------------------------------------------
 
@@ -92,8 +94,12 @@ class Replay {
 
   /// Goes to the step, or to an earlier end or error.
   virtual Stop go_to(std::uint64_t step, const Progress& progress = {}) = 0;
-  /// Goes on to the next stop at one of the breakpoints, or to the end or an error.
-  Stop forward(std::span<const Breakpoint> breakpoints, const Progress& progress = {});
+  /// Goes on to the next stop at one of the breakpoints, or to the end or an error. `includes_here`: a
+  /// breakpoint at the next instruction stops there, because a search that was interrupted goes on.
+  Stop forward(std::span<const Breakpoint> breakpoints, const Progress& progress = {},
+               bool includes_here = false);
+  /// Returns those breakpoints of lines that stop at the next instruction.
+  std::vector<std::size_t> line_stops_here(std::span<const Breakpoint> breakpoints);
   /// Goes back to the last stop before this step, or to the start.
   Stop backward(std::span<const Breakpoint> breakpoints, const Progress& progress = {});
 
@@ -113,8 +119,8 @@ class Replay {
     std::uint64_t step = 0;
     std::size_t breakpoint = 0;
   };
-  Replay(const BoundProgram& program, std::uint64_t total)
-      : program_(program), nest_(program), total_(total) {}
+  Replay(const BoundProgram& program, std::uint64_t total, bool is_double)
+      : program_(program), nest_(program), total_(total), is_double_(is_double) {}
   /// Goes to the step, or to an earlier stop at a breakpoint that only running finds (kBecomes,
   /// kLine with a test). `skips`: a test of the next instruction's line does not stop.
   virtual Stop run_watching(std::uint64_t step, std::span<const Breakpoint> breakpoints, bool skips,
@@ -129,11 +135,17 @@ class Replay {
 
  private:
   bool passes(const Breakpoint& breakpoint);
-  std::optional<ValueStop> next_foreseen(std::span<const Breakpoint> breakpoints) const;
-  std::optional<ValueStop> last_foreseen(std::span<const Breakpoint> breakpoints) const;
+  /// A step, and the breakpoints that may stop there.
+  struct ForeseenStop {
+    std::uint64_t step = 0;
+    std::vector<std::size_t> breakpoints;
+  };
+  std::optional<ForeseenStop> next_foreseen(std::span<const Breakpoint> breakpoints) const;
+  std::optional<ForeseenStop> last_foreseen(std::span<const Breakpoint> breakpoints) const;
 
   NestSteps nest_;
   std::uint64_t total_ = 0;
+  bool is_double_ = false;
 };
 
 }  // namespace flashlab::toy

@@ -45,7 +45,7 @@ class ReplayRun final : public Replay {
  public:
   ReplayRun(const BoundProgram& program, std::uint64_t total, InitialDram dram,
             const ReplayOptions& options)
-      : Replay(program, total),
+      : Replay(program, total, options.double_precision),
         memory_(program, std::move(dram)),
         watch_(program, memory_),
         run_(program, memory_.cells(), watch_),

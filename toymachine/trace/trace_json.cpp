@@ -95,13 +95,13 @@ class TraceJson : public TraceSink {
     Json entry;
     entry["step"] = count_json(row.step);
     entry["line"] = row.instruction->span.line;
-    entry["pass"] = row.instruction->pass;
+    if (row.instruction->pass != 0 || !options_.for_player) entry["pass"] = row.instruction->pass;
     Json loops = Json::object();
     for (const TraceLoop& loop : row.loops) {
       const std::string& var = program_->loops[loop.loop].var;
       loops[var] = loop.generic ? Json(var) : Json(loop.value);
     }
-    entry["loops"] = std::move(loops);
+    if (!loops.empty() || !options_.for_player) entry["loops"] = std::move(loops);
     entry["instruction"] = row.text;
     entry["op"] = instruction_set()[row.instruction->row].mnemonic;
     const std::uint16_t op = row.instruction->row;
@@ -109,15 +109,17 @@ class TraceJson : public TraceSink {
       const Count cycles = Count(options_.costs.cycles(op)) + Count(per_work) * Count(row.work);
       entry["cycles"] = count_json(cycles);
     }
-    entry["reads"] = Json::array();
+    if (row.read || !options_.for_player) entry["reads"] = Json::array();
     if (row.read) entry["reads"].push_back(cell(*row.read));
-    entry["register_reads"] = row.register_reads;
+    if (!row.register_reads.empty() || !options_.for_player) {
+      entry["register_reads"] = row.register_reads;
+    }
     Json writes = row.stored ? cell(*row.stored) : Json{{"register", row.register_written}};
     writes["value"] = value(row.value);
     if (row.value.is_tile()) writes["shape"] = {row.value.rows, row.value.cols};
     add_symbol(writes, row.symbol);
     if (row.symbol.is_written() && row.symbol.node() != row.expression.node()) {
-      writes["expression"] = to_string(row.expression, style(false));
+      if (!options_.for_player) writes["expression"] = to_string(row.expression, style(false));
       writes["expression_unicode"] = to_string(row.expression, style(true));
     }
     entry["writes"] = std::move(writes);
@@ -218,7 +220,7 @@ class TraceJson : public TraceSink {
 
   void add_symbol(Json& json, const Symbol& symbol) const {
     if (!symbol.is_written()) return;
-    json["symbol"] = to_string(symbol, style(false));
+    if (!options_.for_player) json["symbol"] = to_string(symbol, style(false));
     json["symbol_unicode"] = to_string(symbol, style(true));
   }
 

@@ -11,6 +11,8 @@ namespace flashlab::toy {
 
 struct TraceJsonOptions {
   CostTable costs;
+  /// For the player, which needs each formula once and no empty members: a third less text.
+  bool for_player = false;
 };
 
 /// The format is described in docs. Non-finite numbers are the strings "inf", "-inf", "nan"; whole

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "exercises/grader/exercise/points.hpp"
+
 namespace flashlab::exercises {
 
 std::string result_name(const Size& size) {
@@ -31,11 +33,12 @@ void complete_checks(const ProgramTask& task, Verdict& verdict) {
     Check& check = verdict.checks[i];
     const bool is_result = i < names.size();
     const double points = is_result ? task.points.correct : task.points.cost;
-    check.max_points =
+    const double most =
         points / static_cast<double>(is_result ? names.size() : task.cost.full.size());
+    check.max_points = rounded_points(most, most);
     if (!verdict.passed()) continue;
     const double share = is_result ? 1 : verdict.costs[i - names.size()].share;
-    check.points = check.max_points * share;
+    check.points = rounded_points(check.max_points * share, check.max_points);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "exercises/grader/exercise/cases.hpp"
 #include "exercises/grader/exercise/count_keys.hpp"
+#include "exercises/grader/exercise/points.hpp"
 #include "exercises/grader/explain/explain.hpp"
 #include "exercises/grader/explain/explain_repair.hpp"
 #include "exercises/grader/grade/check_rows.hpp"
@@ -265,7 +266,8 @@ class Grading {
       verdict_.findings.insert(verdict_.findings.begin(), std::move(finding));
       return;
     }
-    verdict_.points += task_.points.cost * score.share();
+    verdict_.points =
+        rounded_points(verdict_.points + task_.points.cost * score.share(), verdict_.max_points);
   }
 
   void judge_order() {

@@ -15,6 +15,7 @@
 
 #include "exercises/grader/grade/progress.hpp"
 #include "text/lists.hpp"
+#include "text/whole_file.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -77,28 +78,6 @@ fs::path free_name(const fs::path& path) {
     name += ".damaged-" + std::to_string(i);
   }
   return name;
-}
-
-bool write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return false;
-    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return fsync(file) == 0;
-}
-
-/// Returns false with errno on failure.
-bool replace(const fs::path& path, std::string_view text) {
-  const std::string temporary = path.string() + ".part";  // private: this process holds the lock
-  unlink(temporary.c_str());                              // left by a process that was killed
-  const Descriptor file(open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666));
-  if (!file.open()) return false;
-  if (write_all(file.number(), text) && rename(temporary.c_str(), path.c_str()) == 0) return true;
-  const int reason = errno;
-  unlink(temporary.c_str());
-  errno = reason;
-  return false;
 }
 
 bool looks_like_text(std::string_view text) {
@@ -253,8 +232,12 @@ Progress ProgressFile::update(const Change& change) {
     return *progress;
   }
   change(*progress);
-  if (!replace(path(), progress->to_text())) {
-    note(not_remembered(path(), std::string("cannot be written: ") + std::strerror(errno)));
+  try {
+    const std::string text = progress->to_text();
+    write_whole_file(
+        path().string(), [&](std::ostream& out) { out << text; }, Sync::kYes);
+  } catch (const NotWritten& problem) {
+    note(std::string("your progress is not remembered: ") + problem.what());
   }
   return *progress;
 }

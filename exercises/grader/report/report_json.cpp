@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "exercises/grader/exercise/points.hpp"
 #include "exercises/grader/exercise/score_json.hpp"
 #include "exercises/grader/report/reports.hpp"
 #include "toymachine/count/count_json.hpp"
@@ -99,7 +100,7 @@ Json summary_json(const ClassReport& report) {
   Json summary = {{"students", report.students.size()},
                   {"passed", report.passed()},
                   {"outcomes", outcomes},
-                  {"mean_points", report.mean_points()},
+                  {"mean_points", rounded_points(report.mean_points(), report.max_points)},
                   {"max_points", report.max_points},
                   {"best_ever", best},
                   {"histograms", histograms}};

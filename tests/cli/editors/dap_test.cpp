@@ -146,7 +146,7 @@ TEST_CASE("a watched cell stops after its write, and its writer can be asked for
           .add("setFunctionBreakpoints", {{"breakpoints", {{{"name", "R2 > 2"}}, {{"name", "?"}}}}})
           .add("continue")
           .add("continue")
-          .add("evaluate", {{"expression", "who wrote out[2]"}})
+          .add("evaluate", {{"expression", "who wrote out[2]"}, {"context", "repl"}})
           .add("stackTrace")
           .add("continue")
           .add("continue")

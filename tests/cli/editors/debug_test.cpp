@@ -123,9 +123,9 @@ TEST_CASE("the screen shows a run and follows keys at 80 x 24 and 120 x 40", "[d
     terminal.type("nn\x1b[C");
     const std::string frame = terminal.frame_with("step 3 of 52");
     check_fills(frame, rows, columns);
-    CHECK_THAT(frame, contains("  1  LOAD x[0], R0   R0 = -0.857113") && contains("loads 1") &&
+    CHECK_THAT(frame, contains("  1  LOAD x[0], R0   R0 = -0.8571128") && contains("loads 1") &&
                           contains(">  17 EXP R0, R0") && contains("out[0]: not written") &&
-                          contains("x[0]: -0.857 ") && contains("R3     unwritten"));
+                          contains("x[0]: -0.8571128 ") && contains("R3     unwritten"));
     terminal.type("b");
     CHECK_THAT(terminal.frame_with("step 2 of 52"), contains("step 2 of 52"));
     terminal.type("tR2 > 1.9\r");

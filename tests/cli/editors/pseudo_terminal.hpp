@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,9 +19,12 @@ namespace flashlab::test {
 
 class PseudoTerminal {
  public:
-  /// `arguments` are the command's, without its name.
+  /// `arguments` are the command's, without its name. `environment`: more variables; an empty value
+  /// removes one. `folder`: where it runs; empty: here.
   PseudoTerminal(unsigned short rows, unsigned short columns,
-                 const std::vector<std::string>& arguments) {
+                 const std::vector<std::string>& arguments,
+                 const std::map<std::string, std::string>& environment = {},
+                 const std::string& folder = {}) {
     terminal_ = posix_openpt(O_RDWR | O_NOCTTY);
     if (terminal_ < 0 || grantpt(terminal_) != 0 || unlockpt(terminal_) != 0) return;
     const winsize size{rows, columns, 0, 0};
@@ -36,6 +41,10 @@ class PseudoTerminal {
     setenv("TERM", "xterm", 1);
     setenv("LC_ALL", "C", 1);
     setenv("HOME", "/nowhere", 1);
+    for (const auto& [variable, value] : environment) {
+      value.empty() ? unsetenv(variable.c_str()) : setenv(variable.c_str(), value.c_str(), 1);
+    }
+    if (!folder.empty() && chdir(folder.c_str()) != 0) _exit(126);
     std::vector<char*> words{const_cast<char*>("flashlab")};
     for (const std::string& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
@@ -64,8 +73,8 @@ class PseudoTerminal {
   }
 
   /// Returns the last frame that the command drew (from "home" to "clear the rest") as soon as it
-  /// contains the text, or the last one of ten seconds.
-  std::string frame_with(const std::string& text) {
+  /// is right, or the last one of ten seconds.
+  std::string frame_that(const std::function<bool(const std::string&)>& is_right) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     std::string frame;
     while (std::chrono::steady_clock::now() < deadline) {
@@ -75,9 +84,22 @@ class PseudoTerminal {
       const auto begin = output_.rfind("\x1b[H", end);
       if (begin == std::string::npos) continue;
       frame = output_.substr(begin + 3, end - begin - 3);
-      if (frame.find(text) != std::string::npos) break;
+      if (is_right(frame)) break;
     }
     return frame;
+  }
+  std::string frame_with(const std::string& text) {
+    return frame_that(
+        [&](const std::string& frame) { return frame.find(text) != std::string::npos; });
+  }
+
+  /// Returns all output as soon as it is right, or that of ten seconds.
+  const std::string& output_that(const std::function<bool(const std::string&)>& is_right) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!is_right(output_) && std::chrono::steady_clock::now() < deadline) {
+      if (read_for(50)) usleep(20'000);
+    }
+    return output_;
   }
 
   /// Returns all output as soon as it contains the text that many times, or after ten seconds.
@@ -114,15 +136,17 @@ class PseudoTerminal {
   const std::string& output() const { return output_; }
 
  private:
-  void read_for(int milliseconds) {
+  /// Returns whether the terminal is closed, which ends the waiting.
+  bool read_for(int milliseconds) {
     pollfd waiting{terminal_, POLLIN, 0};
     while (poll(&waiting, 1, milliseconds) == 1) {
       char bytes[4096];
       const ssize_t n = read(terminal_, bytes, sizeof(bytes));
-      if (n <= 0) return;
+      if (n <= 0) return true;
       output_.append(bytes, static_cast<std::size_t>(n));
       milliseconds = 0;
     }
+    return false;
   }
 
   int terminal_ = -1;

@@ -48,8 +48,9 @@ TEST_CASE("a breakpoint that cannot be is refused with what could be", "[replay]
   CHECK_THAT(breakpoint_refusal(program, "R1 > zero"), contains("'zero' is no number"));
   CHECK_THAT(breakpoint_refusal(program, "R1 > nan"), contains("'nan' is no number"));
   CHECK_THAT(breakpoint_refusal(program, "99"), contains("line 99"));
-  CHECK_THAT(breakpoint_refusal(program, "15 if out[0] > 1"),
-             contains("cannot test the cell out[0]"));
+  CHECK_THAT(breakpoint_refusal(program, "15 if i == 2"), contains("no loop over i"));
+  CHECK_THAT(breakpoint_refusal(program, "24 if i"), contains("'i' is no test"));
+  CHECK_THAT(breakpoint_refusal(program, "24 if out[4] + 1"), contains("no test"));
   CHECK_THAT(breakpoint_refusal(program, "sometimes"), contains("12 if R1 > 0"));
   CHECK_THAT(breakpoint_refusal(program, ""), contains("12 if R1 > 0"));
   CHECK_THAT(breakpoint_refusal(program, "R99999999999999999999 > 0"), contains("R0 to R3"));

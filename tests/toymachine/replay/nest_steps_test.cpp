@@ -35,11 +35,12 @@ std::vector<toy::RunPoint> all_points(const toy::BoundProgram& program) {
   return points;
 }
 
-using Wanted = std::vector<toy::IndexEquals>;
+using Wanted = std::vector<toy::IndexWithin>;
 
 bool reaches(const toy::RunPoint& point, std::uint32_t site, const Wanted& wanted) {
   return point.site == site && std::all_of(wanted.begin(), wanted.end(), [&](const auto& one) {
-           return (*one.index)(point.loop_values.data()) == one.value;
+           const std::int64_t value = (*one.index)(point.loop_values.data());
+           return one.low <= value && value <= one.high;
          });
 }
 
@@ -126,12 +127,13 @@ end
     for (const toy::BoundOperand& operand : instruction.operands) {
       if (operand.axes.size() == 1) {
         for (std::int64_t value = -1; value < 40; value += 3) {
-          check_searches(program, instruction.site, {{&operand.axes[0], value}}, 7);
+          check_searches(program, instruction.site, {{&operand.axes[0], value, value}}, 7);
         }
       } else if (operand.axes.size() == 2) {
         for (std::int64_t value = 0; value < 9; ++value) {
-          check_searches(program, instruction.site,
-                         {{&operand.axes[0], value % 4}, {&operand.axes[1], value}}, 7);
+          check_searches(
+              program, instruction.site,
+              {{&operand.axes[0], value % 4, value % 4}, {&operand.axes[1], value, value}}, 7);
         }
       }
     }
@@ -157,7 +159,7 @@ end
   const toy::NestSteps nest(program);
   const toy::RunPoint end{3, {0, 0, 0}};
   const auto write = [&](std::uint32_t site, std::int64_t element) {
-    const Wanted wanted{{&program.instructions[site].operands[1].axes[0], element}};
+    const Wanted wanted{{&program.instructions[site].operands[1].axes[0], element, element}};
     const auto found = nest.last_before(site, end, wanted);
     REQUIRE(found);
     return nest.steps_before(*found);

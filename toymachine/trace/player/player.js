@@ -2,6 +2,7 @@
 "use strict";
 
 const kAnnounceEvery = 1500;  // ms, while playing
+const kGrowEvery = 1000;      // ms, while the trace is read
 const kAddressDelay = 150;    // ms; browsers limit how often an address may change
 
 class Player {
@@ -11,9 +12,9 @@ class Player {
     this.showSymbols = Boolean(trace.about.symbols);
     this.timer = 0;
     this.announced = 0;
+    this.grown = performance.now();
     this.steps = new StepsTable(trace, (position) => this.move(position));
     this.timeline = timelinePanel(trace, (step) => this.move(this.positionOf(step)));
-    this.describe();
     this.listen();
   }
 
@@ -22,7 +23,8 @@ class Player {
     return { trace, position, showSymbols, step: trace.step(position) };
   }
 
-  describe() {
+  /** `part`: how much of the trace is read, while the rest is. */
+  describe(part) {
     const { about, last, lines, numbers, passStart } = this.trace;
     const title = about.title || about.program || "Trace";
     const params = Object.entries(about.params || {}).map(([name, value]) => `${name} = ${value}`);
@@ -32,7 +34,7 @@ class Player {
     document.title = `${title} · flashlab`;
     byId("title").textContent = title;
     byId("facts").textContent = facts.filter(Boolean).join("  ·  ");
-    byId("notice").textContent = this.notice();
+    byId("notice").textContent = part === undefined ? this.notice() : readingText(part);
     byId("scrubber").max = last;
     byId("jump-step").max = numbers[last];
     byId("total").textContent = grouped(numbers[last]);
@@ -41,6 +43,15 @@ class Player {
     byId("passes-atomics").hidden = !this.trace.hasAtomics;
     const most = [...lines.values()].reduce((max, at) => Math.max(max, at.length), 0);
     byId("program").style.setProperty("--count", `${grouped(most).length + 1}ch`);
+  }
+
+  /** More of the trace was read. Drawing takes as long as reading a part, so it is done now and then. */
+  grow(part) {
+    const time = performance.now();
+    if (part !== undefined && time - this.grown < kGrowEvery) return;
+    this.grown = time;
+    this.describe(part);
+    this.draw();
   }
 
   notice() {
@@ -185,14 +196,27 @@ class Player {
   }
 }
 
+const readingText = (part) => `Reading the trace … ${Math.floor(part * 100)} %`;
+
+/** Shows a long trace as soon as the step is read that the address asks for, and reads on. */
 async function start() {
   try {
     const trace = new Trace();
-    await trace.read((part) => {
-      byId("notice").textContent = `Reading the trace … ${Math.floor(part * 100)} %`;
-    });
-    byId("player").hidden = false;
-    new Player(trace).readAddress();
+    const hash = /^#step=(\d{1,15})$/.exec(location.hash);
+    const wanted = Number(hash?.[1] ?? byId("trace-opens-at")?.textContent ?? 0);
+    let player;
+    const show = (part) => {
+      if (player) return player.grow(part);
+      byId("notice").textContent = readingText(part ?? 1);
+      if (part !== undefined && (trace.last < 1 || trace.numbers[trace.last] < wanted)) return;
+      byId("player").hidden = false;
+      player = new Player(trace);
+      player.describe(part);
+      player.readAddress();
+    };
+    await trace.read(show);
+    show();
+    document.body.dataset.read = "all";
   } catch (error) {
     byId("notice").textContent = `This trace cannot be shown: ${error.message}`;
     throw error;

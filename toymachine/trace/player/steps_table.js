@@ -20,7 +20,6 @@ class StepsTable {
     const names = Array.from({ length: this.columns }, (_, r) => trace.registerName(r));
     const heads = ["Step", "Instruction", ...names].map((text) => header("col", text));
     this.table.tHead.replaceChildren(node("tr", "", ...heads));
-    this.table.setAttribute("aria-rowcount", trace.last + 2);
     const hasAll = this.columns === trace.about.num_registers;
     const rest = `The registers from ${trace.registerName(this.columns)} are above.`;
     byId("steps-note").textContent = hasAll ? "" : rest;
@@ -48,6 +47,7 @@ class StepsTable {
   }
 
   layOut() {
+    this.table.setAttribute("aria-rowcount", this.trace.last + 2);
     const rowHeight = this.body.firstChild?.offsetHeight || 28;
     const height = (this.table.tHead.offsetHeight || 28) + rowHeight * this.rows;
     const scrolling = Math.min(kTallestScroller, height + rowHeight * this.hiddenRows);

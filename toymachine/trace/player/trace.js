@@ -28,7 +28,8 @@ function pushTo(map, key, value) {
 
 /** None for a value that has lost its name: "R3@20", whatever R3 has held since step 20. */
 function symbolOf(json) {
-  return /^R\d+@\d+$/.test(json.symbol) ? undefined : json.symbol_unicode ?? json.symbol;
+  const symbol = json.symbol_unicode ?? json.symbol;
+  return /^R[\d₀-₉]+@[\d₀-₉]+$/.test(symbol) ? undefined : symbol;
 }
 
 class Trace {
