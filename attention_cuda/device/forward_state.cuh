@@ -24,8 +24,8 @@ inline StateTensors state_tensors(const ForwardState& state) {
 /// A thread's part of a row of sums as mma and wgmma hold them: the columns 8 n + 2 (lane % 4) and the
 /// one after it, for n = 0 …. `two(n)` returns the address of both.
 ///
-/// Kernels keep the largest score `row_max`, and the state has m = c row_max, rounded. So the sums change by
-/// 2^(c row_max - m) between them.
+/// Kernels keep the largest score `row_max`, and the state has m = c row_max, rounded. Where sums are as exact
+/// as fp32 (load_exactly, store_exactly), they change by 2^(c row_max - m) between the two.
 class StateRow {
  public:
   __device__ StateRow(const StateTensors& state, int b, int h, int row, int lane, int head_dim)
@@ -38,10 +38,33 @@ class StateRow {
 
   /// l goes to one of the row's four threads: their sums are added at the end.
   template <int kHeadDim, class Two>
-  __device__ void load(float& row_max, float& l, float c, const Two& two) const {
+  __device__ void load(float& m, float& l, const Two& two) const {
+    m = *m_;
+    load_sums<kHeadDim>(l, 1.F, two);
+  }
+  /// l is the row's whole sum.
+  template <int kHeadDim, class Two>
+  __device__ void store(float m, float l, const Two& two) const {
+    store_sums<kHeadDim>(m, l, 1.F, two);
+  }
+
+  template <int kHeadDim, class Two>
+  __device__ void load_exactly(float& row_max, float& l, float c, const Two& two) const {
     const float m = *m_;
     row_max = m / c;
-    const float factor = m == -INFINITY ? 1.F : ptx::exp2_approximate(-fmaf(row_max, c, -m));
+    load_sums<kHeadDim>(l, m == -INFINITY ? 1.F : ptx::exp2_approximate(-fmaf(row_max, c, -m)),
+                        two);
+  }
+  template <int kHeadDim, class Two>
+  __device__ void store_exactly(float row_max, float l, float c, const Two& two) const {
+    const float m = row_max * c;
+    store_sums<kHeadDim>(m, l, m == -INFINITY ? 1.F : ptx::exp2_approximate(fmaf(row_max, c, -m)),
+                         two);
+  }
+
+ private:
+  template <int kHeadDim, class Two>
+  __device__ void load_sums(float& l, float factor, const Two& two) const {
     l = lane_ == 0 ? *l_ * factor : 0.F;
 #pragma unroll
     for (int n = 0; n < kHeadDim / 8; ++n) {
@@ -53,11 +76,8 @@ class StateRow {
       }
     }
   }
-  /// l is the row's whole sum.
   template <int kHeadDim, class Two>
-  __device__ void store(float row_max, float l, float c, const Two& two) const {
-    const float m = row_max * c;
-    const float factor = m == -INFINITY ? 1.F : ptx::exp2_approximate(fmaf(row_max, c, -m));
+  __device__ void store_sums(float m, float l, float factor, const Two& two) const {
     if (lane_ == 0) {
       *m_ = m;
       *l_ = l * factor;
@@ -73,7 +93,6 @@ class StateRow {
     }
   }
 
- private:
   float *m_, *l_, *O_;
   std::int64_t column_stride_;
   int lane_, head_dim_;

@@ -22,11 +22,6 @@ inline constexpr float kLog2E = 1.44269504088896340736f, kLn2 = 0.69314718055994
 inline constexpr float kLag = 8;
 inline constexpr float kLargestProduct = 4096;
 
-/// Whether c m is too large to be rounded before it is subtracted. Not for m = -inf: no visible key.
-__device__ __forceinline__ bool is_large_product(float m, float c) {
-  return m != -INFINITY && fabsf(m * c) > kLargestProduct;
-}
-
 /// The rows that one lane shares with three other lanes: two for each 16 x 8 tile of sums.
 template <int kRowTiles>
 struct RowStatistics {
@@ -95,56 +90,43 @@ __device__ __forceinline__ void raise_maximum(RowStatistics<kRowTiles>& rows,
   }
 }
 
-/// exponentiate() where c m is large: subtracts before it multiplies.
-template <int kRowTiles, int kKeyTiles>
-__device__ __forceinline__ void exponentiate_large(RowStatistics<kRowTiles>& rows,
-                                                   float (&S)[kRowTiles][kKeyTiles][4],
-                                                   float scale_log2) {
-#pragma unroll
-  for (int r = 0; r < kRowTiles; ++r) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const float maximum = rows.maximum[r][half];
-      const float subtracted = maximum == -INFINITY ? 0.f : maximum;  // -inf - -inf is NaN
-#pragma unroll
-      for (int n = 0; n < kKeyTiles; ++n) {
-#pragma unroll
-        for (int e = 2 * half; e < 2 * half + 2; ++e) {
-          S[r][n][e] = ptx::exp2_approximate((S[r][n][e] - subtracted) * scale_log2);
-          rows.sum[r][half] += S[r][n][e];
-        }
-      }
-    }
-  }
-}
-
 /// Replaces S by P and adds to l.
 template <int kRowTiles, int kKeyTiles>
 __device__ __forceinline__ void exponentiate(RowStatistics<kRowTiles>& rows,
                                              float (&S)[kRowTiles][kKeyTiles][4],
                                              float scale_log2) {
+  float m[kRowTiles][2], product[kRowTiles][2];
   bool is_large = false;
-#pragma unroll
-  for (int r = 0; r < kRowTiles; ++r) {
-    is_large |= is_large_product(rows.maximum[r][0], scale_log2);
-    is_large |= is_large_product(rows.maximum[r][1], scale_log2);
-  }
-  if (__any_sync(0xffffffffu, is_large)) {
-    exponentiate_large(rows, S, scale_log2);
-    return;
-  }
 #pragma unroll
   for (int r = 0; r < kRowTiles; ++r) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float maximum = rows.maximum[r][half];
-      const float subtracted =
-          maximum == -INFINITY ? 0.f : maximum * scale_log2;  // -inf - -inf is NaN
+      m[r][half] = maximum == -INFINITY ? 0.f : maximum;  // -inf - -inf is NaN
+      product[r][half] = m[r][half] * scale_log2;
+      is_large |= fabsf(product[r][half]) > kLargestProduct;
+    }
+  }
+  if (__any_sync(0xffffffffu, is_large)) {  // the large parts cancel before anything is rounded
+#pragma unroll
+    for (int r = 0; r < kRowTiles; ++r) {
+#pragma unroll
+      for (int n = 0; n < kKeyTiles; ++n) {
+#pragma unroll
+        for (int e = 0; e < 4; ++e) S[r][n][e] -= m[r][e / 2];
+      }
+      product[r][0] = product[r][1] = 0;
+    }
+  }
+#pragma unroll
+  for (int r = 0; r < kRowTiles; ++r) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
 #pragma unroll
       for (int n = 0; n < kKeyTiles; ++n) {
 #pragma unroll
         for (int e = 2 * half; e < 2 * half + 2; ++e) {
-          S[r][n][e] = ptx::exp2_approximate(fmaf(S[r][n][e], scale_log2, -subtracted));
+          S[r][n][e] = ptx::exp2_approximate(fmaf(S[r][n][e], scale_log2, -product[r][half]));
           rows.sum[r][half] += S[r][n][e];
         }
       }

@@ -135,8 +135,8 @@ __device__ __forceinline__ void load_state(Fragments<Config>& fragments,
       const int row =
           ptx::recomputed(min(first_query + 16 * r + 8 * half + lane / 4, sizes.seqlen_q - 1));
       StateRow(state, ptx::recomputed(b), ptx::recomputed(h), row, lane, sizes.head_dim)
-          .load<Config::kHeadDim>(rows.maximum[r][half], rows.sum[r][half], scale_log2,
-                                  [&](int n) { return fragments.O[r][n] + 2 * half; });
+          .load_exactly<Config::kHeadDim>(rows.maximum[r][half], rows.sum[r][half], scale_log2,
+                                          [&](int n) { return fragments.O[r][n] + 2 * half; });
     }
   }
 }
@@ -154,8 +154,8 @@ __device__ __forceinline__ void store_state(const Fragments<Config>& fragments,
       const float sum = row_sum(rows.sum[r][half]);
       if (row >= sizes.seqlen_q) continue;
       StateRow(state, ptx::recomputed(b), ptx::recomputed(h), row, lane, sizes.head_dim)
-          .store<Config::kHeadDim>(rows.maximum[r][half], sum, scale_log2,
-                                   [&](int n) { return fragments.O[r][n] + 2 * half; });
+          .store_exactly<Config::kHeadDim>(rows.maximum[r][half], sum, scale_log2,
+                                           [&](int n) { return fragments.O[r][n] + 2 * half; });
     }
   }
 }

@@ -40,8 +40,9 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
     for (int r = 0; r < 2; ++r) {
       const int row = min(max(row_ + 8 * r, 0), arguments_.sizes.seqlen_q - 1);
       StateRow(arguments_.state_in, work_.b, work_.h, row, lane_, arguments_.sizes.head_dim)
-          .template load<Config::kHeadDim>(row_max_[r], row_sum_[r], arguments_.scale_log2,
+          .template load<Config::kHeadDim>(row_max_[r], row_sum_[r],
                                            [&](int n) { return O_ + 4 * n + 2 * r; });
+      row_max_[r] *= arguments_.inverse_scale_log2;
     }
     has_O_ = true;
   }
@@ -74,7 +75,7 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
 
   __device__ void store_state(int r, float sum) {
     StateRow(arguments_.state_out, work_.b, work_.h, row_ + 8 * r, lane_, arguments_.sizes.head_dim)
-        .template store<Config::kHeadDim>(row_max_[r], sum, arguments_.scale_log2,
+        .template store<Config::kHeadDim>(row_max_[r] * arguments_.scale_log2, sum,
                                           [&](int n) { return O_ + 4 * n + 2 * r; });
   }
 

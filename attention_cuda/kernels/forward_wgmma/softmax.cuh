@@ -58,33 +58,46 @@ class WgmmaSoftmax {
   /// Replaces S by P and adds to l, per thread until the end.
   __device__ void exponentiate() {
     const float c = arguments_.scale_log2;
-    if (__any_sync(~0U, is_large_product(row_max_[0], c) || is_large_product(row_max_[1], c))) {
-      exponentiate_by([c](float S, float m, float /*product*/) { return (S - m) * c; });
-    } else {
-      exponentiate_by([c](float S, float /*m*/, float product) { return fmaf(S, c, -product); });
+    float m[2], product[2];
+    bool is_large = false;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      m[r] = row_max_[r] == -INFINITY ? 0.F : row_max_[r];  // -inf - -inf is NaN
+      product[r] = m[r] * c;
+      is_large |= fabsf(product[r]) > kLargestProduct;
+    }
+    if (__any_sync(~0U, is_large)) {  // the large parts cancel before anything is rounded
+#pragma unroll
+      for (int i = 0; i < Config::kBlockKV / 2; ++i) S_[i] -= m[i / 2 % 2];
+      product[0] = product[1] = 0;
+    }
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+#pragma unroll
+      for (int i = 2 * r; i < Config::kBlockKV / 2; i += 4) {
+        S_[i] = ptx::exp2_approximate(fmaf(S_[i], c, -product[r]));
+        S_[i + 1] = ptx::exp2_approximate(fmaf(S_[i + 1], c, -product[r]));
+        row_sum_[r] += S_[i] + S_[i + 1];
+      }
     }
   }
 
   /// The same with m as it is, which is probably large enough. Returns false, with S lost and l
   /// unchanged, if a weight is too large for P in any row of the warpgroup. The sum of a thread's
-  /// weights shows it, because it is large, infinite or NaN. So it is where m is not of use here: -inf
-  /// while a row has seen no key, or with a product that is too large. `barrier`: a named one of the
-  /// warpgroup.
+  /// weights shows it, because it is large, infinite or NaN. So it is while a row has seen no key: m is
+  /// -inf there. Also if c m is too large. `barrier`: a named one of the warpgroup.
   __device__ bool exponentiate_if_M_holds(int barrier) {
     const float c = arguments_.scale_log2;
-    float sum[2] = {0, 0}, product[2];
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      product[r] = row_max_[r] * c;
-      if (!(fabsf(product[r]) <= kLargestProduct)) product[r] = -INFINITY;
-    }
+    float sum[2] = {0, 0};
+    const float product[2] = {row_max_[0] * c, row_max_[1] * c};
 #pragma unroll
     for (int i = 0; i < Config::kBlockKV / 2; ++i) {
       const int r = i / 2 % 2;
       S_[i] = ptx::exp2_approximate(fmaf(S_[i], c, -product[r]));
       sum[r] += S_[i];
     }
-    const bool holds = sum[0] <= kLargestSum && sum[1] <= kLargestSum;
+    const bool holds = sum[0] <= kLargestSum && sum[1] <= kLargestSum &&
+                       fmaxf(fabsf(product[0]), fabsf(product[1])) <= kLargestProduct;
     if (ptx::barrier_any(barrier, kWarpgroup, !holds)) return false;
     row_sum_[0] += sum[0];
     row_sum_[1] += sum[1];
@@ -105,23 +118,6 @@ class WgmmaSoftmax {
   float row_max_[2] = {-INFINITY, -INFINITY};  // m
   float row_sum_[2] = {0, 0}, rescale_[2] = {0, 0};
   bool is_raised_ = false;  // O must be multiplied by rescale_
-
- private:
-  /// exponent(S, m, c m): that of the weight.
-  template <class Exponent>
-  __device__ void exponentiate_by(const Exponent& exponent) {
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      const float m = row_max_[r] == -INFINITY ? 0.F : row_max_[r];  // -inf - -inf is NaN
-      const float product = m * arguments_.scale_log2;
-#pragma unroll
-      for (int i = 2 * r; i < Config::kBlockKV / 2; i += 4) {
-        S_[i] = ptx::exp2_approximate(exponent(S_[i], m, product));
-        S_[i + 1] = ptx::exp2_approximate(exponent(S_[i + 1], m, product));
-        row_sum_[r] += S_[i] + S_[i + 1];
-      }
-    }
-  }
 };
 
 }  // namespace flashlab::cuda
