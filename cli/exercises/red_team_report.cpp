@@ -24,7 +24,7 @@ using exercises::StrategyFamily;
 
 constexpr std::size_t kMostShown = 4;  // gains of an exercise and family
 
-void add(FamilyCounts& sum, const FamilyCounts& counts) {
+void add_counts(FamilyCounts& sum, const FamilyCounts& counts) {
   sum.strategies += counts.strategies;
   sum.wrong += counts.wrong;
   sum.refused += counts.refused;
@@ -33,13 +33,13 @@ void add(FamilyCounts& sum, const FamilyCounts& counts) {
   sum.gains += counts.gains;
 }
 
-FamilyCounts sum_of(const RedTeamReport& report) {
+FamilyCounts counts_of_families(const RedTeamReport& report) {
   FamilyCounts sum;
-  for (const FamilyCounts& counts : report.families) add(sum, counts);
+  for (const FamilyCounts& counts : report.families) add_counts(sum, counts);
   return sum;
 }
 
-TextTable table_of(const char* first) {
+TextTable table_of_counts(const char* first) {
   return TextTable({{first},
                     {"tried", Align::kRight},
                     {"wrong", Align::kRight},
@@ -49,7 +49,7 @@ TextTable table_of(const char* first) {
                     {"gain", Align::kRight}});
 }
 
-std::vector<std::string> cells(const std::string& name, const FamilyCounts& counts) {
+std::vector<std::string> count_cells(const std::string& name, const FamilyCounts& counts) {
   std::vector<std::string> row{name};
   for (const std::size_t count : {counts.strategies, counts.wrong, counts.refused, counts.costly,
                                   counts.equal, counts.gains}) {
@@ -58,25 +58,27 @@ std::vector<std::string> cells(const std::string& name, const FamilyCounts& coun
   return row;
 }
 
-std::string exercises_table(const std::vector<RedTeamReport>& reports, const Terminal& terminal) {
-  TextTable table = table_of("exercise");
+std::string attacked_exercises(const std::vector<RedTeamReport>& reports,
+                               const Terminal& terminal) {
+  TextTable table = table_of_counts("exercise");
   FamilyCounts total;
   for (const RedTeamReport& report : reports) {
     if (report.strategies() == 0) continue;
-    table.row(cells(printable(report.exercise), sum_of(report)));
-    add(total, sum_of(report));
+    table.row(count_cells(printable(report.exercise), counts_of_families(report)));
+    add_counts(total, counts_of_families(report));
   }
   table.rule();
-  table.row(cells("all", total));
+  table.row(count_cells("all", total));
   return table.to_string(terminal);
 }
 
-std::string families_table(const std::vector<RedTeamReport>& reports, const Terminal& terminal) {
-  TextTable table = table_of("family");
+std::string attacking_families(const std::vector<RedTeamReport>& reports,
+                               const Terminal& terminal) {
+  TextTable table = table_of_counts("family");
   for (std::size_t f = 0; f < exercises::kNumStrategyFamilies; ++f) {
     FamilyCounts sum;
-    for (const RedTeamReport& report : reports) add(sum, report.families[f]);
-    table.row(cells(std::string(to_string(static_cast<StrategyFamily>(f))), sum));
+    for (const RedTeamReport& report : reports) add_counts(sum, report.families[f]);
+    table.row(count_cells(std::string(to_string(static_cast<StrategyFamily>(f))), sum));
   }
   return table.to_string(terminal);
 }
@@ -92,7 +94,8 @@ std::string gain_text(const RedTeamReport& report, const Gain& gain, std::size_t
 
 std::string red_team_text(const std::vector<RedTeamReport>& reports, const RedTeamOptions& options,
                           const Terminal& terminal) {
-  std::string text = exercises_table(reports, terminal) + "\n" + families_table(reports, terminal);
+  std::string text =
+      attacked_exercises(reports, terminal) + "\n" + attacking_families(reports, terminal);
   text += counted(options.seeds, "seed") + ", the first " + std::to_string(options.first_seed) +
           "; what is not a gain is shown as the first seed judged it\n";
   std::string gains, excused;

@@ -8,19 +8,20 @@
 namespace flashlab::exercises {
 namespace {
 
-using Range = std::pair<std::int64_t, std::int64_t>;
+using Ends = std::pair<std::int64_t, std::int64_t>;
 
-std::string text(std::int64_t value) { return std::to_string(value); }
+std::string digits(std::int64_t value) { return std::to_string(value); }
 
 // 1 or 0, in max, min and sums, because .param knows no comparison.
 std::string at_most(const std::string& name, std::int64_t most) {
-  return "max(0, min(1, " + text(most + 1) + " - " + name + "))";
+  return "max(0, min(1, " + digits(most + 1) + " - " + name + "))";
 }
 std::string at_least(const std::string& name, std::int64_t least) {
-  return "max(0, min(1, " + name + " - " + text(least - 1) + "))";
+  return "max(0, min(1, " + name + " - " + digits(least - 1) + "))";
 }
 std::string equal(const std::string& name, std::int64_t value) {
-  return "max(0, 1 - (" + name + " - " + text(value) + ")*(" + name + " - " + text(value) + "))";
+  return "max(0, 1 - (" + name + " - " + digits(value) + ")*(" + name + " - " + digits(value) +
+         "))";
 }
 std::string is_even(const std::string& name) {
   return "(1 - " + name + " + 2*floordiv(" + name + ", 2))";
@@ -53,17 +54,17 @@ class Parameter {
 
   void add_to(std::vector<RightSizes>& all) const {
     thresholds(all);
-    for (const Range& range : ranges_) {
+    for (const Ends& range : ranges_) {
       if (range.first < range.second) halves(range, all);
       for (const std::int64_t value :
            {range.first, (range.first + range.second) / 2, range.second}) {
         if (displayed_.contains(value)) continue;
-        all.push_back({name_ + " is displayed or " + text(value),
+        all.push_back({name_ + " is displayed or " + digits(value),
                        either(is_displayed(), equal(name_, value)), true});
       }
     }
     if (timed_ != 0 && !displayed_.contains(timed_)) {
-      all.push_back({name_ + " != " + text(timed_), unless(equal(name_, timed_)), false});
+      all.push_back({name_ + " != " + digits(timed_), unless(equal(name_, timed_)), false});
     }
   }
 
@@ -71,21 +72,21 @@ class Parameter {
   void thresholds(std::vector<RightSizes>& all) const {
     std::set<std::int64_t> ends{*displayed_.rbegin()};
     std::int64_t largest = std::max(timed_, *displayed_.rbegin());
-    for (const Range& range : ranges_) {
+    for (const Ends& range : ranges_) {
       ends.insert(range.second);
       largest = std::max(largest, range.second);
     }
     for (const std::int64_t end : ends) {
-      if (end < largest) all.push_back({name_ + " <= " + text(end), at_most(name_, end), false});
+      if (end < largest) all.push_back({name_ + " <= " + digits(end), at_most(name_, end), false});
     }
   }
 
   /// The sizes outside of the range, the displayed ones, and half of the range.
-  void halves(const Range& range, std::vector<RightSizes>& all) const {
+  void halves(const Ends& range, std::vector<RightSizes>& all) const {
     const std::int64_t middle = (range.first + range.second) / 2;
     const std::string inside = both(at_least(name_, range.first), at_most(name_, range.second));
     const auto but = [&](const std::string& wrong, const std::string& name) {
-      all.push_back({name + " of " + text(range.first) + " to " + text(range.second),
+      all.push_back({name + " of " + digits(range.first) + " to " + digits(range.second),
                      either(is_displayed(), unless(both(inside, wrong))), true});
     };
     but(at_least(name_, middle + 1), name_ + " in the lower half");
@@ -96,7 +97,7 @@ class Parameter {
 
   std::string name_;
   std::set<std::int64_t> displayed_;
-  std::vector<Range> ranges_;
+  std::vector<Ends> ranges_;
   std::int64_t timed_ = 0;
 };
 

@@ -122,19 +122,14 @@ class Generator {
     }
   }
 
-  bool is_array(const std::string& name, toy::ArrayRole role) const {
-    const auto& arrays = task_.interface->arrays;
-    return std::any_of(arrays.begin(), arrays.end(),
-                       [&](const auto& array) { return array.name == name && array.role == role; });
-  }
-
   /// The stores to outputs.
   std::vector<InstructionLine> stores() const {
     std::vector<InstructionLine> found;
     for (const InstructionLine& one : lines_.instructions()) {
-      if (one.mnemonic == "STORE" && one.operands.size() == 2 &&
-          is_array(array_of(one.operands[1]), toy::ArrayRole::kOutput)) {
-        found.push_back(one);
+      if (one.mnemonic != "STORE" || one.operands.size() != 2) continue;
+      for (const auto& array : task_.interface->arrays) {
+        if (array.role != toy::ArrayRole::kOutput) continue;
+        if (array.name == array_of(one.operands[1])) found.push_back(one);
       }
     }
     return found;
