@@ -50,6 +50,10 @@ void fill_from_family(std::vector<double>& values, Family family, const Range& r
   if (family == Family::kDescending) std::sort(values.rbegin(), values.rend());
   if (family == Family::kConstant) std::fill(values.begin(), values.end(), values[0]);
   if (family == Family::kValley) order_as_valley(values);
+  if (family == Family::kFar) {
+    const double base = uniform(generator, -inputs.huge, inputs.huge);
+    for (double& value : values) value += base;
+  }
   if (family == Family::kSpike) values[generator() % values.size()] = inputs.huge;
 }
 
@@ -255,13 +259,14 @@ std::vector<Family> large_families(const ProgramTask& task) {
 }  // namespace
 
 bool is_ordinary(Family family) {
-  return family != Family::kHuge && family != Family::kTiny && family != Family::kSpike;
+  return family != Family::kHuge && family != Family::kTiny && family != Family::kSpike &&
+         family != Family::kFar;
 }
 
 std::vector<std::size_t> plainest_first(const std::vector<Case>& cases) {
-  constexpr std::array<Family, 8> kOrder{Family::kRandom, Family::kAscending, Family::kDescending,
+  constexpr std::array<Family, 9> kOrder{Family::kRandom, Family::kAscending, Family::kDescending,
                                          Family::kValley, Family::kConstant,  Family::kTiny,
-                                         Family::kSpike,  Family::kHuge};
+                                         Family::kSpike,  Family::kHuge,      Family::kFar};
   const auto place = [&](std::size_t i) {
     return std::find(kOrder.begin(), kOrder.end(), cases[i].family) - kOrder.begin();
   };
@@ -343,15 +348,23 @@ namespace {
 /// The draws share the families. Tiles are run one case after another.
 constexpr std::size_t kDrawnCases = 4, kDrawnTileCases = 2;
 
-/// The families at one size. Each size begins with the exercise's first family, which shows most
-/// mistakes. The others follow in turn, and each turn begins them at another place.
-std::vector<Family> families_in_turn(const std::vector<Family>& all, std::size_t turn,
-                                     std::size_t count) {
-  std::vector<Family> families{all[0]};
-  for (std::size_t i = 1; i < count; ++i) {
-    families.push_back(all.size() == 1 ? all[0]
-                                       : all[1 + (turn * (count - 1) + i - 1) % (all.size() - 1)]);
+/// `count` families at a drawn size: those of large sizes, and others that the seed draws. So nobody knows
+/// the size at which a family does not come, and huge inputs come at each if range is judged.
+std::vector<Family> drawn_families(const ProgramTask& task, std::uint64_t seed, std::size_t count) {
+  std::vector<Family> families = large_families(task), others;
+  for (const Family family : task.inputs.families) {
+    if (std::find(families.begin(), families.end(), family) == families.end()) {
+      others.push_back(family);
+    }
   }
+  std::mt19937_64 generator(seed);
+  while (families.size() < count && !others.empty()) {
+    const auto chosen =
+        others.begin() + static_cast<std::ptrdiff_t>(below(generator, others.size()));
+    families.push_back(*chosen);
+    others.erase(chosen);
+  }
+  while (families.size() < count) families.push_back(task.inputs.families.front());
   return families;
 }
 
@@ -369,8 +382,8 @@ std::vector<SizedCases> make_cases(const ProgramTask& task, std::uint64_t seed, 
     const bool is_drawn = all.size() >= task.sizes.size();
     if (is_drawn) {
       const bool tiled = bind_interface(task.interface, size).tiled;
-      families = families_in_turn(task.inputs.families, all.size(),
-                                  std::min(count, tiled ? kDrawnTileCases : kDrawnCases));
+      families = drawn_families(task, seed + all.size(),
+                                std::min(count, tiled ? kDrawnTileCases : kDrawnCases));
     }
     all.push_back(cases_at(task, size, families, seed, all.size() * count));
   }

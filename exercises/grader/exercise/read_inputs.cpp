@@ -19,6 +19,7 @@ const std::vector<Family> kUsualFamilies = {
 std::vector<Family> all_families() {
   std::vector<Family> all = kUsualFamilies;
   all.push_back(Family::kValley);
+  all.push_back(Family::kFar);
   return all;
 }
 
@@ -62,6 +63,8 @@ std::string_view to_string(Family family) {
       return "tiny";
     case Family::kSpike:
       return "spike";
+    case Family::kFar:
+      return "far";
     case Family::kValley:
       return "valley";
   }
