@@ -179,7 +179,8 @@ Output run(const Block& block, const HomeFolder& home) {
   REQUIRE((program == "flashlab" || is_script(block)));
   const std::filesystem::path folder = block.in_home ? home.path() : kRepository;
   const std::string command =
-      "cd '" + folder.string() + "' && unset XDG_DATA_HOME XDG_STATE_HOME FLASHLAB_EXERCISES && HOME='" +
+      "cd '" + folder.string() +
+      "' && unset XDG_DATA_HOME XDG_STATE_HOME FLASHLAB_EXERCISES && HOME='" +
       home.path().string() + "' COLUMNS=80 NO_COLOR=1 LC_ALL=C.UTF-8 " +
       (is_script(block) ? "PYTHONDONTWRITEBYTECODE=1 " + program : "'" FLASHLAB_BINARY "'") +
       block.command.substr(program.size()) + (block.exit_code == 0 ? "" : " 2>&1");

@@ -35,8 +35,8 @@ enum class Family : std::uint8_t {
   kHuge,        // uniform in +-Inputs::huge
   kTiny,        // uniform in +-Inputs::tiny
   kSpike,       // near 0, except one element of size Inputs::huge
-  kFar,         // one value in +-Inputs::huge, plus the array's range: far from 0, and close together
-  kValley,      // in the array's range, largest at both ends and smallest in the middle
+  kFar,     // one value in +-Inputs::huge, plus the array's range: far from 0, and close together
+  kValley,  // in the array's range, largest at both ends and smallest in the middle
 };
 std::string_view to_string(Family family);
 std::optional<Family> parse_family(std::string_view name);

@@ -72,9 +72,9 @@ TEST_CASE("grade --device cuda compares what the GPU computes with the exercise'
   place.hand_in("right", place.solution());
   // Of another reference even the given program is told, although it agrees with its own run.
   place.place().write("ex/90_small/reference.toy", with(place.solution(), "  DIV O, L, O\n", ""));
-  place.place().write("ex/90_small/exercise.toml",
-                      with(place.place().read("ex/90_small/exercise.toml"), "builtin:attention",
-                           "reference.toy"));
+  place.place().write(
+      "ex/90_small/exercise.toml",
+      with(place.place().read("ex/90_small/exercise.toml"), "builtin:attention", "reference.toy"));
   const Outcome outcome = place.flashlab("grade 90 --exercises ex --all class --device cuda");
   CHECK(outcome.code == 1);
   CHECK_THAT(outcome.err, contains("as the reference computes it"));
