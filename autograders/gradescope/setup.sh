@@ -1,6 +1,6 @@
 #!/bin/sh
 if ! test -s /autograder/source/secret.txt; then
-  echo "there is no secret.txt in the zip: head -c 24 /dev/urandom | base64 > secret.txt" >&2
+  echo "secret.txt is missing: head -c 24 /dev/urandom | base64 > secret.txt" >&2
   exit 1
 fi
 apt-get update && apt-get install -y python3-venv

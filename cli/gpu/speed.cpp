@@ -160,7 +160,7 @@ std::shared_ptr<const toy::Program> assembled(const Exercise& exercise, const st
   return program;
 }
 
-std::map<std::string, std::vector<double>> values_of(exercises::NamedArrays arrays) {
+std::map<std::string, std::vector<double>> numbers_by_name(exercises::NamedArrays arrays) {
   std::map<std::string, std::vector<double>> values;
   for (auto& [name, array] : arrays) values[name] = std::move(array.values);
   return values;
@@ -181,7 +181,7 @@ ExpectedResults reference_of(const Exercise& exercise) {
     }
     ExpectedArrays expected;
     expected.in_double =
-        values_of(exercises::reference_results(task, task.speed->size, entry.inputs));
+        numbers_by_name(exercises::reference_results(task, task.speed->size, entry.inputs));
     const std::vector<double> before =
         value_or_fail(exercises::dram_for(given, entry), *task.speed->given->source);
     std::vector<float> dram(before.begin(), before.end());

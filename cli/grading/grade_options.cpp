@@ -85,8 +85,10 @@ void GradeOptions::check_reports() const {
   for (const auto& [flag, file] : all) {
     if (file->empty() || *file == "-") continue;
     std::error_code code;
-    std::filesystem::path path = std::filesystem::weakly_canonical(*file, code);
-    if (code) path = std::filesystem::absolute(*file, code).lexically_normal();
+    const std::filesystem::path whole =
+        std::filesystem::absolute(*file, code);  // before "." is one
+    std::filesystem::path path = std::filesystem::weakly_canonical(whole, code);
+    if (code) path = whole.lexically_normal();
     const auto [other, is_new] = known.emplace(std::move(path), flag);
     if (is_new) continue;
     throw request_failure(

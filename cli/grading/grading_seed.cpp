@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <optional>
 #include <set>
 #include <system_error>
+#include <thread>
 
 #include "cli/grading/kept_seed.hpp"
 #include "cli/terminal/failure.hpp"
@@ -174,6 +176,7 @@ GradingSeed choose_seed(const GradeOptions& options) {
 GradingSeed choose_fair_seed(GradeOptions& options,
                              const std::function<bool(const GradeOptions&)>& is_fair) {
   constexpr int kMostDraws = 20;
+  constexpr std::chrono::milliseconds kWait{50};
   GradeOptions tried = options;
   std::vector<std::string> notes;
   for (int i = 0; i < kMostDraws; ++i) {
@@ -186,9 +189,15 @@ GradingSeed choose_fair_seed(GradeOptions& options,
       seed.notes = notes;
       return seed;
     }
-    if (!seed.is_drawn) break;
-    tried.seed = GradeOptions::kNewSeed;
-    tried.resume = false;  // nothing was graded with a new seed
+    if (seed.is_drawn) {
+      tried.seed = GradeOptions::kNewSeed;
+      tried.resume = false;  // nothing was graded with a new seed
+    } else if (options.seed.empty() && options.secret.empty()) {
+      // Another grading of the class, which began at the same time, may be about to draw a new one.
+      std::this_thread::sleep_for(kWait);
+    } else {
+      break;
+    }
   }
   throw request_failure(
       "with this seed, the exercise's own solution is not right on all inputs, so "

@@ -16,6 +16,7 @@
 #include "exercises/grader/report/reports.hpp"
 #include "text/sha256.hpp"
 #include "text/visible.hpp"
+#include "toymachine/language/read_number.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -63,11 +64,11 @@ std::string seed_text(std::uint64_t seed) {
 
 std::optional<std::uint64_t> parse_seed(const std::string& text) {
   const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
-  const char* const first = text.data() + (hexadecimal ? 2 : 0);
-  const char* const last = text.data() + text.size();
+  const std::string_view digits = std::string_view(text).substr(hexadecimal ? 2 : 0);
   std::uint64_t seed = 0;
-  const auto read = std::from_chars(first, last, seed, hexadecimal ? 16 : 10);
-  if (read.ec != std::errc() || read.ptr != last || seed > INT64_MAX) return std::nullopt;
+  const auto [end, code] = toy::read_number(digits, seed, hexadecimal ? 16 : 10);
+  const bool is_whole = code == std::errc() && end == digits.data() + digits.size();
+  if (!is_whole || seed > INT64_MAX) return std::nullopt;
   return seed;
 }
 

@@ -91,7 +91,7 @@ constexpr std::array<KeyRow, 15> kKeys{{{'A', 0, Key::Kind::kUp},
                                         {'a', 0, Key::Kind::kUp},
                                         {'b', 0, Key::Kind::kDown}}};
 
-Key::Kind kind_of(char final, int parameter) {
+Key::Kind key_kind(char final, int parameter) {
   for (const KeyRow& row : kKeys) {
     if (row.final == final && (row.parameter == 0 || row.parameter == parameter)) return row.kind;
   }
@@ -160,7 +160,7 @@ Key Keyboard::sequence() {
   if (*second == '[') return control_sequence();
   if (*second == 'O') {  // of keypads: one letter, perhaps after a modifier
     for (auto next = byte_soon(); next; next = byte_soon()) {
-      if (!is_digit(*next)) return {kind_of(*next, 1)};
+      if (!is_digit(*next)) return {key_kind(*next, 1)};
     }
     return {Key::Kind::kOther};
   }
@@ -181,7 +181,7 @@ Key Keyboard::control_sequence() {
       byte_soon();
       return {Key::Kind::kOther};
     } else if (*next >= '@' && *next <= '~') {
-      return {kind_of(*next, parameter)};
+      return {key_kind(*next, parameter)};
     } else if (*next >= ' ' && *next <= '?') {
       is_first = false;
     } else {  // no part of a sequence

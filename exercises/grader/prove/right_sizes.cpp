@@ -10,18 +10,18 @@ namespace {
 
 using Ends = std::pair<std::int64_t, std::int64_t>;
 
-std::string digits(std::int64_t value) { return std::to_string(value); }
+std::string as_digits(std::int64_t value) { return std::to_string(value); }
 
 // 1 or 0, in max, min and sums, because .param knows no comparison.
 std::string at_most(const std::string& name, std::int64_t most) {
-  return "max(0, min(1, " + digits(most + 1) + " - " + name + "))";
+  return "max(0, min(1, " + as_digits(most + 1) + " - " + name + "))";
 }
 std::string at_least(const std::string& name, std::int64_t least) {
-  return "max(0, min(1, " + name + " - " + digits(least - 1) + "))";
+  return "max(0, min(1, " + name + " - " + as_digits(least - 1) + "))";
 }
-std::string equal(const std::string& name, std::int64_t value) {
-  return "max(0, 1 - (" + name + " - " + digits(value) + ")*(" + name + " - " + digits(value) +
-         "))";
+std::string equals(const std::string& name, std::int64_t value) {
+  return "max(0, 1 - (" + name + " - " + as_digits(value) + ")*(" + name + " - " +
+         as_digits(value) + "))";
 }
 std::string is_even(const std::string& name) {
   return "(1 - " + name + " + 2*floordiv(" + name + ", 2))";
@@ -47,7 +47,7 @@ class Parameter {
   std::string is_displayed() const {
     std::string any;
     for (const std::int64_t value : displayed_) {
-      any = any.empty() ? equal(name_, value) : either(any, equal(name_, value));
+      any = any.empty() ? equals(name_, value) : either(any, equals(name_, value));
     }
     return any;
   }
@@ -59,12 +59,12 @@ class Parameter {
       for (const std::int64_t value :
            {range.first, (range.first + range.second) / 2, range.second}) {
         if (displayed_.contains(value)) continue;
-        all.push_back({name_ + " is displayed or " + digits(value),
-                       either(is_displayed(), equal(name_, value)), true});
+        all.push_back({name_ + " is displayed or " + as_digits(value),
+                       either(is_displayed(), equals(name_, value)), true});
       }
     }
     if (timed_ != 0 && !displayed_.contains(timed_)) {
-      all.push_back({name_ + " != " + digits(timed_), unless(equal(name_, timed_)), false});
+      all.push_back({name_ + " != " + as_digits(timed_), unless(equals(name_, timed_)), false});
     }
   }
 
@@ -77,7 +77,8 @@ class Parameter {
       largest = std::max(largest, range.second);
     }
     for (const std::int64_t end : ends) {
-      if (end < largest) all.push_back({name_ + " <= " + digits(end), at_most(name_, end), false});
+      if (end < largest)
+        all.push_back({name_ + " <= " + as_digits(end), at_most(name_, end), false});
     }
   }
 
@@ -86,7 +87,7 @@ class Parameter {
     const std::int64_t middle = (range.first + range.second) / 2;
     const std::string inside = both(at_least(name_, range.first), at_most(name_, range.second));
     const auto but = [&](const std::string& wrong, const std::string& name) {
-      all.push_back({name + " of " + digits(range.first) + " to " + digits(range.second),
+      all.push_back({name + " of " + as_digits(range.first) + " to " + as_digits(range.second),
                      either(is_displayed(), unless(both(inside, wrong))), true});
     };
     but(at_least(name_, middle + 1), name_ + " in the lower half");

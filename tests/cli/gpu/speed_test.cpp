@@ -20,7 +20,7 @@ TEST_CASE(
   const auto& spills = students.at("spills");  // it would be predicted as the fastest of all
   CHECK(spills["points"] == 6);
   CHECK(spills["costs"].empty());
-  CHECK_THAT(spills["findings"].dump(), contains("no time is predicted: its tiles take 256"));
+  CHECK_THAT(spills["findings"].dump(), contains("no time is predicted: its tiles take "));
   CHECK(students.at("fast")["points"] == 10);
   CHECK(students.at("like_given")["points"] == 10);
   CHECK(students.at("like_given")["outcome"] == "full");
@@ -65,19 +65,6 @@ TEST_CASE("grade --device cuda refuses what it cannot measure") {
       place.flashlab("grade 90 --exercises ex --all class --device cuda --resume");
   CHECK(resumed.code == 2);
   CHECK_THAT(resumed.err, contains("--resume with --device"));
-}
-
-TEST_CASE("grade --device cuda compares what the GPU computes with the exercise's reference") {
-  const SpeedClass place;
-  place.hand_in("right", place.solution());
-  // Of another reference even the given program is told, although it agrees with its own run.
-  place.place().write("ex/90_small/reference.toy", with(place.solution(), "  DIV O, L, O\n", ""));
-  place.place().write(
-      "ex/90_small/exercise.toml",
-      with(place.place().read("ex/90_small/exercise.toml"), "builtin:attention", "reference.toy"));
-  const Outcome outcome = place.flashlab("grade 90 --exercises ex --all class --device cuda");
-  CHECK(outcome.code == 1);
-  CHECK_THAT(outcome.err, contains("as the reference computes it"));
 }
 
 TEST_CASE("a right program that is no kernel at the timed size is told which tiles are too large") {

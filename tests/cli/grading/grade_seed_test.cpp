@@ -107,7 +107,7 @@ TEST_CASE("a seed that is given is the class's from then on, with a note on the 
   CHECK(place.seed_of("--all class") == another);
 }
 
-TEST_CASE("--resume with another seed is refused, and nothing changes", "[seed]") {
+TEST_CASE("another seed with --resume is refused, and nothing changes", "[seed]") {
   const SeededClass place;
   const std::string seed = place.seed_of("--all class");
   const Outcome refused = place.grade("--all class --resume --seed 4711");

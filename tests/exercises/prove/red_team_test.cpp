@@ -11,7 +11,7 @@ namespace {
 
 using namespace exercises;
 
-Files template_with(const std::string& from, const std::string& to) {
+Files changed_template(const std::string& from, const std::string& to) {
   Files files = template_exercise().files;
   std::string& text = files.at("exercise.toml");
   const std::size_t at = text.find(from);
@@ -73,11 +73,11 @@ TEST_CASE("each family has a program against the example, and all of them assemb
 TEST_CASE("an exercise that draws no sizes is beaten, and the seed and the size are named",
           "[red_team]") {
   const auto exercise =
-      dot_product(template_with("drawn = { n = [17, 40] }", "drawn = { n = 16 }"));
+      dot_product(changed_template("drawn = { n = [17, 40] }", "drawn = { n = 16 }"));
   // Sizes of 16 alone: nothing is drawn that is not displayed.
   CHECK(attack(exercise).gains.empty());
   const auto narrow = dot_product(
-      template_with("drawn = { n = [17, 40] }", "drawn = { n = [17, 400] }\ndraws = 1"));
+      changed_template("drawn = { n = [17, 40] }", "drawn = { n = [17, 400] }\ndraws = 1"));
   RedTeamOptions options;
   options.seeds = 8;
   const RedTeamReport report = attack(narrow, options);
@@ -93,7 +93,7 @@ TEST_CASE("a sum in DRAM gains where its accesses have no price", "[red_team]") 
   CHECK(attack(dot_product()).families[static_cast<std::size_t>(StrategyFamily::kDramSums)].gains ==
         0);
   const RedTeamReport report =
-      attack(dot_product(template_with(cost, "full = { cycles = \"9*n\" }")));
+      attack(dot_product(changed_template(cost, "full = { cycles = \"9*n\" }")));
   REQUIRE(gain_called(report, "by STORE") != nullptr);
   CHECK(gain_called(report, "by STORE")->why == "it costs more and keeps all points");
 }
@@ -102,13 +102,13 @@ TEST_CASE("a family is excused by a sentence, and an unknown family is reported"
   const std::string cost = "full = { cycles = \"3*n + 1\", loads = \"2*n\" }\n";
   const std::string cheap = "full = { cycles = \"9*n\" }\n";
   const std::string excuse = "[[excused]]\nfamily = \"dram_sums\"\nbecause = \"It is allowed.\"\n";
-  const RedTeamReport report = attack(dot_product(template_with(cost, cheap + excuse)));
+  const RedTeamReport report = attack(dot_product(changed_template(cost, cheap + excuse)));
   CHECK(gain_called(report, "by STORE") == nullptr);
   const FamilyCounts& counts = report.families[static_cast<std::size_t>(StrategyFamily::kDramSums)];
   CHECK(counts.gains > 0);
   CHECK(counts.excused == "It is allowed.");
-  const Files files =
-      template_with(cost, cost + "[[excused]]\nfamily = \"magic\"\nbecause = \"It is allowed.\"\n");
+  const Files files = changed_template(
+      cost, cost + "[[excused]]\nfamily = \"magic\"\nbecause = \"It is allowed.\"\n");
   std::string problems;
   for (const LintProblem& problem : lint({"01_dot", {}, files})) problems += problem.what;
   CHECK_THAT(problems, contains("no family of strategies: 'magic'"));
