@@ -7,7 +7,7 @@
 
 #include "cli/exercises/verdict_text.hpp"
 #include "cli/terminal/text_table.hpp"
-#include "exercises/grader/exercise/points.hpp"
+#include "exercises/grader/exercise/verdict.hpp"
 #include "exercises/grader/report/reports.hpp"
 #include "text/lists.hpp"
 #include "text/visible.hpp"

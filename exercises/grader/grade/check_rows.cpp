@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "exercises/grader/exercise/points.hpp"
+#include "exercises/grader/exercise/verdict.hpp"
 
 namespace flashlab::exercises {
 

@@ -10,7 +10,7 @@
 
 #include "exercises/grader/exercise/cases.hpp"
 #include "exercises/grader/exercise/count_keys.hpp"
-#include "exercises/grader/exercise/points.hpp"
+#include "exercises/grader/exercise/verdict.hpp"
 #include "exercises/grader/explain/explain.hpp"
 #include "exercises/grader/explain/explain_repair.hpp"
 #include "exercises/grader/grade/check_rows.hpp"

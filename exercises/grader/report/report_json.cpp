@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
-#include "exercises/grader/exercise/points.hpp"
 #include "exercises/grader/exercise/score_json.hpp"
+#include "exercises/grader/exercise/verdict.hpp"
 #include "exercises/grader/report/reports.hpp"
 #include "toymachine/count/count_json.hpp"
 
