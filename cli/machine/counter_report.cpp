@@ -42,7 +42,7 @@ void add_row(TextTable& table, const std::string& name, const std::vector<Counte
   table.row(std::move(cells));
 }
 
-std::string count_cell(double value) { return std::isnan(value) ? "?" : short_text(value); }
+std::string cell_of_count(double value) { return std::isnan(value) ? "?" : short_text(value); }
 
 /// The shown part of a long axis: the first and the last few.
 struct Window {
@@ -99,7 +99,7 @@ std::vector<std::string> row_cells(std::span<const double> row, std::int64_t mos
   const Window window(static_cast<std::int64_t>(row.size()), most);
   std::vector<std::string> cells;
   for (std::int64_t i = 0; i < window.extent; ++i) {
-    if (window.shows(i)) cells.push_back(count_cell(row[static_cast<std::size_t>(i)]));
+    if (window.shows(i)) cells.push_back(cell_of_count(row[static_cast<std::size_t>(i)]));
     if (window.elides_after(i)) cells.emplace_back("...");
   }
   return cells;
