@@ -161,7 +161,7 @@ TEST_CASE("mistakes in the data of counted sizes are reported", "[ranking]") {
   CHECK_THAT(complaints("tiles = \"free\"", "tiles = \"any\""), contains("unknown choice 'any'"));
   CHECK_THAT(complaints("register_bytes = \"4*space\"", "register_bytes = \"4*spade\""),
              contains("'register_bytes'"));
-  CHECK_THAT(complaints("counted = { n = [300, 700], ", "counted = { "),
+  CHECK_THAT(complaints("counted = { n = [300, 500], ", "counted = { "),
              contains("these are not the parameters of the sizes"));
   CHECK_THAT(complaints("file = \"beside/flash1.toy\"", "file = \"solution.toy\""),
              contains("beside/NAME.toy"));

@@ -257,7 +257,7 @@ TEST_CASE("pseudonyms do not follow from the seed, but from a key of the class",
   CHECK(names("--all elsewhere --seed 4711") != first);
 }
 
-TEST_CASE("best costs of an exercise that counts at drawn sizes stay with their size", "[seed]") {
+TEST_CASE("best costs of an exercise with tiles of its own are those of one size, whatever the seed", "[seed]") {
   const Workplace place;
   fs::create_directory(place.path("class"));
   fs::copy_file(fs::path(FLASHLAB_SOURCE_DIR) / "exercises/34_fewest_bytes/solution.toy",
@@ -270,7 +270,8 @@ TEST_CASE("best costs of an exercise that counts at drawn sizes stay with their 
     CHECK(outcome.code == 0);
   }
   const auto best = nlohmann::json::parse(place.read("best.json"));
-  CHECK(best["exercises"]["34_fewest_bytes"].size() == 2);
+  // The size with the most tiles is drawn and shown with every seed, so that costs can be compared.
+  CHECK(best["exercises"]["34_fewest_bytes"].size() == 1);
 }
 
 }  // namespace flashlab::test
