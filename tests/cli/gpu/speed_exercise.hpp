@@ -28,8 +28,7 @@ class SpeedClass : public FakeGpu {
     fs::copy(fs::path(FLASHLAB_SOURCE_DIR) / "exercises" / "37_fast_attention", folder,
              fs::copy_options::recursive);
     std::string toml = place().read("ex/90_small/exercise.toml");
-    toml =
-        with(toml, "size = { n = 768, nk = 768, d = 64 }", "size = { n = 48, nk = 48, d = 8 }");
+    toml = with(toml, "size = { n = 768, nk = 768, d = 64 }", "size = { n = 48, nk = 48, d = 8 }");
     toml = with(toml, "batch = 16\nheads = 32\n", "heads = 2\nlevel = 0\ndtype = \"float\"\n");
     for (const char* const file :
          {"given.toy", "solution.toy"}) {  // tiles of different sizes there

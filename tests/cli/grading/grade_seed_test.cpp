@@ -257,7 +257,9 @@ TEST_CASE("pseudonyms do not follow from the seed, but from a key of the class",
   CHECK(names("--all elsewhere --seed 4711") != first);
 }
 
-TEST_CASE("best costs of an exercise with tiles of its own are those of one size, whatever the seed", "[seed]") {
+TEST_CASE(
+    "best costs of an exercise with tiles of its own are those of one size, whatever the seed",
+    "[seed]") {
   const Workplace place;
   fs::create_directory(place.path("class"));
   fs::copy_file(fs::path(FLASHLAB_SOURCE_DIR) / "exercises/34_fewest_bytes/solution.toy",
