@@ -85,7 +85,7 @@ BestEver update_best_file(const std::string& path, const std::string& exercise,
       !known->second.contains(exercises::to_string(size))) {
     result.note = "--best '" + printable(path) + "': the costs of " + exercise + " in it are at " +
                   printable(known->second.begin()->first) + ", as another seed draws it; at " +
-                  exercises::to_string(size) + " they begin anew";
+                  exercises::to_string(size) + " they start over";
   }
   result.costs = best.merge(exercise, size, costs);
   const std::string after = to_json(best);
