@@ -190,6 +190,9 @@ class SessionMessages {
                                            "textDocument/definition",
                                            "textDocument/references",
                                            "textDocument/documentSymbol",
+                                           "textDocument/documentHighlight",
+                                           "textDocument/foldingRange",
+                                           "textDocument/codeAction",
                                            "textDocument/completion",
                                            "textDocument/prepareRename",
                                            "textDocument/rename",
@@ -210,7 +213,9 @@ class SessionMessages {
     put(params, "position", position());
     put(params, "range", range());
     put(params, "newName", text());
-    put(params, "context", {{"includeDeclaration", choose_(2) == 0}});
+    Json context{{"includeDeclaration", choose_(2) == 0}};
+    if (choose_(3) == 0) put(context, "only", Json::array({"quickfix"}));
+    put(params, "context", std::move(context));
     Json changes = Json::array();
     for (std::size_t count = choose_(4); count > 0; --count) {
       Json change = Json::object();
@@ -259,6 +264,9 @@ class SessionMessages {
                                             "variables",
                                             "evaluate",
                                             "evaluate",
+                                            "completions",
+                                            "setVariable",
+                                            "setExpression",
                                             "next",
                                             "stepIn",
                                             "stepOut",
@@ -294,6 +302,8 @@ class SessionMessages {
         {{pick<std::string>({"path", "name", "sourceReference"}),
           choose_(3) == 0 ? any() : Json("softmax_online.toy")}});
     put(arguments, "line", number());
+    put(arguments, "text", text());
+    put(arguments, "column", choose_(3) == 0 ? number() : Json(choose_(12)));
     put(arguments, "expression", text());
     put(arguments, "context", pick<std::string>({"repl", "watch", "hover"}));
     put(arguments, "name", text());

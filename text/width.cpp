@@ -15,6 +15,15 @@ struct Piece {
   std::size_t bytes = 1, columns = 0;
 };
 
+/// Variation selector 16: the character before it is shown as a picture, as wide as a wide letter (UAX 11).
+constexpr std::string_view kAsPicture = "\xEF\xB8\x8F";
+
+bool may_be_picture(utf8proc_int32_t code) {
+  const bool is_key = code == '#' || code == '*' || (code >= '0' && code <= '9');
+  return is_key ||
+         utf8proc_get_property(code)->boundclass == UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC;
+}
+
 Piece piece_at(std::string_view text, std::size_t at) {
   if (text[at] == '\x1b') {
     return {std::min(text.find('m', at), text.size() - 1) + 1 - at, 0};
@@ -22,7 +31,12 @@ Piece piece_at(std::string_view text, std::size_t at) {
   const CodePoint point = code_point(text, at);
   const bool is_control = point.code < 0x20 || (point.code >= 0x7F && point.code < 0xA0);
   if (!point.valid || is_control) return {point.bytes, 1};
-  const int columns = utf8proc_charwidth(static_cast<utf8proc_int32_t>(point.code));
+  const auto code = static_cast<utf8proc_int32_t>(point.code);
+  const int columns = utf8proc_charwidth(code);
+  const std::string_view rest = text.substr(at + point.bytes);
+  if (columns == 1 && rest.starts_with(kAsPicture) && may_be_picture(code)) {
+    return {point.bytes + kAsPicture.size(), 2};
+  }
   return {point.bytes, static_cast<std::size_t>(std::max(columns, 0))};
 }
 

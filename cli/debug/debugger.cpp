@@ -114,6 +114,9 @@ class Screen {
         return execute("back");
       case Key::Kind::kCharacter:
         return press(key.character);
+      case Key::Kind::kPaste:  // no keys, but perhaps a command
+        begin_command("");
+        return insert(key.text);
       default:
         break;  // other keys have no meaning here
     }
@@ -190,8 +193,18 @@ class Screen {
       case Key::Kind::kCharacter:
         type(key.character);
         break;
+      case Key::Kind::kPaste:
+        insert(key.text);
+        break;
       default:
         break;
+    }
+  }
+
+  /// Commands are ASCII.
+  void insert(std::string_view text) {
+    for (const char one : text) {
+      if (one >= ' ' && one <= '~') typed_.insert(cursor_++, 1, one);
     }
   }
 
@@ -221,8 +234,8 @@ class Screen {
       } else if (cursor_ > 0) {
         typed_.erase(--cursor_, 1);
       }
-    } else if (key >= ' ' && key <= '~') {
-      typed_.insert(cursor_++, 1, key);
+    } else {
+      insert({&key, 1});
     }
   }
 

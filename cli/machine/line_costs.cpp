@@ -125,6 +125,11 @@ std::vector<LineHint> LineCosts::hints() const {
   return result;
 }
 
+std::string about_instruction(const toy::InstructionSpec& spec) {
+  return "**" + std::string(spec.mnemonic) + "** `" + std::string(spec.effect) + "`\n\n" +
+         std::string(spec.meaning);
+}
+
 std::string LineCosts::about_line(std::uint32_t line) const {
   const auto found = std::find_if(instructions_.begin(), instructions_.end(),
                                   [&](const auto* one) { return one->span.line == line; });
@@ -135,9 +140,8 @@ std::string LineCosts::about_line(std::uint32_t line) const {
   if (found == instructions_.end()) return {};
   const toy::InstructionStatement& instruction = **found;
   const toy::InstructionSpec& spec = toy::instruction_set()[instruction.row];
-  std::string text = "**" + std::string(spec.mnemonic) + "** `" + std::string(spec.effect) +
-                     "`\n\n" + std::string(spec.meaning) + "\n\n`" +
-                     toy::to_string(instruction, *program_) + "`";
+  std::string text =
+      about_instruction(spec) + "\n\n`" + toy::to_string(instruction, *program_) + "`";
   if (!formulas_) return text;
   const toy::Formula& executions = formulas_->executions(instruction.site);
   const std::string times = formula_text(executions, kLongestDetail);
@@ -168,11 +172,12 @@ std::uint32_t UnchangedLines::place_of(std::uint32_t line) const {
   return static_cast<std::uint32_t>(line + to_count_ - from_count_);
 }
 
-std::vector<LineHint> carried_over(std::vector<LineHint> hints, const UnchangedLines& lines) {
+std::vector<LineHint> carried_over(std::vector<LineHint> hints,
+                                   const std::vector<std::uint32_t>& new_lines) {
   std::vector<LineHint> kept;
   for (LineHint& hint : hints) {
     const bool is_total = &hint == hints.data();
-    if (!is_total) hint.line = lines.place_of(hint.line);
+    if (!is_total) hint.line = new_lines.at(hint.line);
     if (hint.line == 0) continue;
     hint.details +=
         (hint.details.empty() ? "" : "\n") + std::string("of the last version without errors");

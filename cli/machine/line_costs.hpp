@@ -64,7 +64,12 @@ class UnchangedLines {
 };
 
 /// Returns the hints of LineCosts for another version of the text: those of unchanged lines, and the
-/// total. Their details say that they are older.
-std::vector<LineHint> carried_over(std::vector<LineHint> hints, const UnchangedLines& lines);
+/// total. Their details say that they are older. `new_lines`: by old line from 1, where it stands now;
+/// 0: it is not there.
+std::vector<LineHint> carried_over(std::vector<LineHint> hints,
+                                   const std::vector<std::uint32_t>& new_lines);
+
+/// Returns, in Markdown, what an instruction does.
+std::string about_instruction(const toy::InstructionSpec& spec);
 
 }  // namespace flashlab::cli

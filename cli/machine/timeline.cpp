@@ -30,7 +30,7 @@ constexpr std::uint64_t kShownSteps = 40;  // default number of steps in the pic
 
 struct TimelineFlags : TimelineRequest {
   std::string html;
-  bool json = false;
+  bool json = false, elide = false;
   TerminalOptions terminal;
 };
 
@@ -177,6 +177,9 @@ void print_timeline_text(const TimelineFlags& options, const LoadedProgram& load
 
 int show_timeline(const TimelineFlags& options) {
   options.check();
+  if (options.elide && options.html.empty()) {
+    throw request_failure("--elide is for a page", "--html FILE with it");
+  }
   if (options.json && options.html.empty()) {
     std::cout << timeline_json(options).dump(2) << "\n";
     return kExitGood;
@@ -196,9 +199,13 @@ int show_timeline(const TimelineFlags& options) {
   recording.from = options.from.value_or(0);
   recording.to = options.to.value_or(INT64_MAX);
   recording.max_intervals = toy::kPageIntervals;
+  recording.elide = options.elide;
   const std::vector<Timeline> timelines = simulated(machines, loaded, recording).front();
   write_file(options.html, [&](std::ostream& out) {
-    write_with_size_note(out, "--from and --to choose cycles", [&](std::ostream& page) {
+    const char* const advice = options.elide ? "--from and --to choose cycles"
+                                             : "--elide keeps three iterations of each loop, "
+                                               "--from and --to choose cycles";
+    write_with_size_note(out, advice, [&](std::ostream& page) {
       toy::write_timeline_page(machines.first(), timelines, page);
     });
   });
@@ -216,7 +223,8 @@ CommandAction add_timeline(CLI::App& app) {
       "  flashlab timeline softmax_online --cost LOAD=4\n"
       "  flashlab timeline matmul_blocked --cost LOAD=10 --buffers 3\n"
       "  flashlab timeline my.toy --from 1000 --to 1200   these cycles, closely\n"
-      "  flashlab timeline my.toy --html my.html          a page to zoom and point at\n");
+      "  flashlab timeline my.toy --html my.html          a page to zoom and point at\n"
+      "  flashlab timeline flash2 --html my.html --elide  ... with the ends of long loops\n");
   add_program_argument(command, options->program);
   add_option(command, "--model", options->model, "serial, overlap, both")
       .one_of({"serial", "overlap", "both"})
@@ -230,6 +238,8 @@ CommandAction add_timeline(CLI::App& app) {
   add_option(command, "--from", options->from, "first cycle shown").type_name("CYCLE");
   add_option(command, "--to", options->to, "the cycle before which the picture ends")
       .type_name("CYCLE");
+  add_flag(command, "--elide", options->elide,
+           "in a page, of each loop: first, second, last iteration");
   add_option(command, "--rank", options->rank,
              "the machine to show, if there are several (the first that ends last)")
       .type_name("R");

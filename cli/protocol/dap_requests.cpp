@@ -8,6 +8,8 @@
 #include "cli/protocol/dap_server.hpp"
 #include "cli/protocol/dap_variables.hpp"
 #include "cli/protocol/json_members.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::cli {
@@ -16,6 +18,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int kDapFrame = 1;
+constexpr std::int64_t kMostChangedBytes =
+    1 << 24;                            // of a file that is compared with its text at launch
 constexpr std::int64_t kDapSource = 1;  // the program, for a client that cannot read its file
 
 DapBreakpoints::Wanted wanted_in(const json& one, std::string text) {
@@ -58,16 +62,38 @@ bool DapServer::is_launched_source(const json& source) const {
   return whole(path) == whole(name);
 }
 
+/// Returns, of the lines that the program's file has now, those of the text that runs; nothing: the file
+/// is as it was, or there is none.
+std::optional<UnchangedLines> DapServer::lines_since_launch() const {
+  const toy::SourceText& launched = *launched_->loaded.source;
+  if (!is_file(launched.name())) return std::nullopt;
+  try {
+    const toy::SourceText now(launched.name(), read_text_file(launched.name(), kMostChangedBytes,
+                                                              "the program that was launched"));
+    if (now.text() == launched.text()) return std::nullopt;
+    return UnchangedLines(now, launched);
+  } catch (const Failure&) {
+    return std::nullopt;  // it cannot be read now
+  }
+}
+
 json DapServer::set_breakpoints(const json& arguments) {
   const auto source = arguments.find("source");
   const bool is_ours =
       source == arguments.end() || !source->is_object() || is_launched_source(*source);
+  const auto unchanged = is_ours ? lines_since_launch() : std::nullopt;
   std::vector<DapBreakpoints::Wanted> wanted;
   for (const json& one : objects_in(arguments, "breakpoints")) {
     const std::int64_t line = from_client_line(number_in(one, "line", 0));
     const std::string condition = text_in(one, "condition");
     wanted.push_back(
         wanted_in(one, std::to_string(line) + (condition.empty() ? "" : " if " + condition)));
+    if (unchanged &&
+        unchanged->place_of(static_cast<std::uint32_t>(std::max<std::int64_t>(line, 0))) != line) {
+      wanted.back().refusal = "the file has changed since the launch, and line " +
+                              std::to_string(to_client_line(line)) +
+                              " with it; launch the program again";
+    }
   }
   if (is_ours) return breakpoints_answer(DapBreakpoints::Kind::kLine, wanted);
   // Of another file, beside those of this one, which stay.
@@ -134,7 +160,7 @@ json DapServer::launched_source() const {
   json source{{"name", launched_->loaded.short_name()}};
   if (is_file(path)) {
     std::error_code ignored;
-    source["path"] = std::filesystem::absolute(path, ignored).string();
+    source["path"] = std::filesystem::absolute(path, ignored).lexically_normal().string();
   } else {  // it comes with flashlab, or its file has gone
     source["sourceReference"] = kDapSource;
   }
@@ -206,6 +232,12 @@ json DapServer::evaluate(const json& arguments) {
     }
   }
   return result;
+}
+
+/// Clients offer it only where it is announced. Some let the user ask all the same.
+json DapServer::set_value(const json&) {
+  throw Refused{std::string(toy::kNothingIsSet) +
+                "; nothing can be set. Launch it with other \"inputs\" or \"params\""};
 }
 
 json DapServer::evaluate_writer(const std::string& text, bool moves) {

@@ -19,6 +19,13 @@ using nlohmann::json;
 constexpr std::size_t kMostOutputs =
     1000;  // elements of an array that a run without a debugger prints
 
+/// Whether a client shows why a request failed where it was asked: beside a watch, in the console. As a
+/// notification it would come at every stop, and for every word under the mouse.
+bool is_shown_in_place(const std::string& command) {
+  return command == "evaluate" || command == "completions" || command == "variables" ||
+         command == "source" || command == "setVariable" || command == "setExpression";
+}
+
 /// "y = 0.1 0.2 0.3\n".
 std::string output_text(const toy::BoundArray& array, toy::Replay& run) {
   std::string text = array.name + " =";
@@ -51,6 +58,9 @@ const RequestTable<DapServer::Handler>& DapServer::table() {
       {"scopes", {&DapServer::scopes, kLaunched}},
       {"variables", {&DapServer::variables, kLaunched}},
       {"evaluate", {&DapServer::evaluate, kLaunched}},
+      {"setVariable", {&DapServer::set_value, kLaunched}},
+      {"setExpression", {&DapServer::set_value, kLaunched}},
+      {"completions", {&DapServer::completions, kLaunched}},
       {"next", {&DapServer::next, kLaunched}},
       {"stepIn", {&DapServer::next, kLaunched}},
       {"stepOut", {&DapServer::next, kLaunched}},
@@ -107,15 +117,17 @@ void DapServer::serve(const Frame& frame) {
 
 void DapServer::respond(const json& request, bool success, const json& body,
                         const std::string& message) {
+  const std::string command = text_in(request, "command");
   json response{{"seq", ++sequence_},
                 {"type", "response"},
                 {"request_seq", number_in(request, "seq", 0)},
                 {"success", success},
-                {"command", text_in(request, "command")}};
+                {"command", command}};
   if (!body.is_null()) response["body"] = body;
   if (!success) {
     response["message"] = message;
-    response["body"] = {{"error", {{"id", 1}, {"format", message}, {"showUser", true}}}};
+    response["body"] = {
+        {"error", {{"id", 1}, {"format", message}, {"showUser", !is_shown_in_place(command)}}}};
   }
   stream_.write(response);
 }
@@ -147,7 +159,7 @@ json DapServer::initialize(const json& arguments) {
         "supportsConditionalBreakpoints", "supportsHitConditionalBreakpoints", "supportsLogPoints",
         "supportsStepBack", "supportsGotoTargetsRequest", "supportsDataBreakpoints",
         "supportsEvaluateForHovers", "supportsTerminateRequest", "supportsCancelRequest",
-        "supportsDelayedStackTraceLoading"}) {
+        "supportsDelayedStackTraceLoading", "supportsCompletionsRequest"}) {
     capabilities[one] = true;
   }
   return capabilities;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/machine/line_costs.hpp"
 #include "cli/options/options.hpp"
 #include "cli/protocol/dap_breakpoints.hpp"
 #include "cli/protocol/frames.hpp"
@@ -82,6 +83,8 @@ class DapServer {
   Json scopes(const Json& arguments);
   Json variables(const Json& arguments);
   Json evaluate(const Json& arguments);
+  Json set_value(const Json& arguments);
+  Json completions(const Json& arguments);  // dap_completions.cpp
   Json evaluate_writer(const std::string& place, bool moves);
 
   toy::Replay& replay() { return *launched_->replay; }
@@ -92,6 +95,7 @@ class DapServer {
   }
   std::int64_t from_client_line(std::int64_t line) const;
   bool is_launched_source(const Json& source) const;
+  std::optional<UnchangedLines> lines_since_launch() const;
   Json launched_source() const;
   Json breakpoints_answer(DapBreakpoints::Kind kind,
                           const std::vector<DapBreakpoints::Wanted>& wanted);

@@ -124,6 +124,24 @@ void add_names(const ToyDocument& document, std::uint32_t line, Items& items) {
   }
 }
 
+/// Registers that the machine has, and the text does not name yet.
+void add_registers(const ToyDocument& document, std::string_view before, Items& items) {
+  constexpr std::int64_t kMost = 32;
+  const std::string_view text = trimmed(before);
+  const std::string_view start = text.substr(0, text.find_first_of(" \t"));
+  if (start == "for" || (start.starts_with('.') && start != ".name")) return;
+  const std::int64_t count = std::min(document.num_registers(), kMost);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::string name = "R" + std::to_string(i);
+    const auto& all = document.names().words().names;
+    const bool is_named = std::any_of(all.begin(), all.end(), [&](const toy::SourceName& one) {
+      return one.kind == WordKind::kRegister &&
+             (one.text == name || one.text == "r" + name.substr(1));
+    });
+    if (!is_named) items.add(name, WordKind::kRegister, "register");
+  }
+}
+
 const toy::SourceWord& word_in(const ToyDocument& document, const json& params) {
   const BytePlace place = place_in(document.source(), params);
   const toy::SourceWord* const word = document.names().word_at(place.line, place.column);
@@ -161,6 +179,21 @@ json LspServer::references(const json& params) {
   return nullptr;
 }
 
+json LspServer::document_highlight(const json& params) {
+  const ToyDocument& open = document(params);
+  const BytePlace place = place_in(open.source(), params);
+  const toy::SourceWord* const word = open.names().word_at(place.line, place.column);
+  if (word == nullptr) return json::array();
+  LspPositions positions(open.source());
+  for (const toy::SourceSpan& span : open.names().places_of(*word)) {
+    text_result_ +=
+        (text_result_.empty() ? "[" : ",") + (R"({"range":)" + positions.range_text(span) + "}");
+  }
+  if (text_result_.empty()) return json::array();
+  text_result_ += "]";
+  return nullptr;
+}
+
 json LspServer::completion(const json& params) {
   const ToyDocument& open = document(params);
   const BytePlace place = place_in(open.source(), params);
@@ -175,6 +208,7 @@ json LspServer::completion(const json& params) {
     add_starts_of_lines(open, items);
   } else if (takes_names(typed.before)) {
     add_names(open, place.line, items);
+    add_registers(open, typed.before, items);
   }
   return items.take();
 }

@@ -1,5 +1,6 @@
 #include "cli/protocol/lsp_server.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "cli/protocol/json_members.hpp"
@@ -23,22 +24,16 @@ constexpr int kRequestFailed = -32803;  // of LSP: valid, and refused
 
 constexpr std::size_t kMostDiagnostics = 1000;  // more would only make an editor slow
 
-json lsp_symbols(const toy::SourceText& source, const std::vector<ToyDocument::Symbol>& symbols) {
-  LspPositions positions(source);
-  constexpr int kNamespace = 3, kArray = 18;  // of SymbolKind: a pass, a loop
-  json result = json::array();
-  for (const ToyDocument::Symbol& one : symbols) {
-    const auto first_length = static_cast<std::uint32_t>(source.line(one.first).size());
-    json line = positions.range({one.first, 1, first_length});
-    json start = positions.position(one.first, 1);
-    json end = positions.position(one.last, source.line(one.last).size() + 1);
-    result.push_back({{"name", printable(one.name)},
-                      {"kind", one.is_pass ? kNamespace : kArray},
-                      {"range", {{"start", std::move(start)}, {"end", std::move(end)}}},
-                      {"selectionRange", std::move(line)},
-                      {"children", lsp_symbols(source, one.inside)}});
-  }
-  return result;
+json lsp_diagnostic(LspPositions& positions, const toy::Diagnostic& one) {
+  std::string message = one.what;
+  if (!one.expected.empty()) message += "; expected " + one.expected;
+  if (!one.suggestion.empty()) message += "; did you mean '" + one.suggestion + "'?";
+  return {{"range", positions.range(one.span)},
+          {"severity", one.severity == toy::Severity::kError     ? 1
+                       : one.severity == toy::Severity::kWarning ? 2
+                                                                 : 3},
+          {"source", "flashlab"},
+          {"message", message}};
 }
 
 }  // namespace
@@ -57,6 +52,9 @@ const RequestTable<LspServer::Handler>& LspServer::table() {
       {"textDocument/definition", {&LspServer::definition, kReady}},
       {"textDocument/references", {&LspServer::references, kReady}},
       {"textDocument/documentSymbol", {&LspServer::document_symbol, kReady}},
+      {"textDocument/foldingRange", {&LspServer::folding_range, kReady}},
+      {"textDocument/documentHighlight", {&LspServer::document_highlight, kReady}},
+      {"textDocument/codeAction", {&LspServer::code_action, kReady}},
       {"textDocument/completion", {&LspServer::completion, kReady}},
       {"textDocument/prepareRename", {&LspServer::prepare_rename, kReady}},
       {"textDocument/rename", {&LspServer::rename, kReady}},
@@ -140,6 +138,10 @@ json LspServer::initialize(const json& params) {
   stream_.end_with(number_in(params, "processId", 0));
   const json::json_pointer prepares("/capabilities/textDocument/rename/prepareSupport");
   const bool can_prepare = params.contains(prepares) && params.at(prepares) == true;
+  // Others expect commands, which could not edit the text.
+  const json::json_pointer actions(
+      "/capabilities/textDocument/codeAction/codeActionLiteralSupport");
+  const bool knows_actions = params.contains(actions);
   return {{"capabilities",
            {{"textDocumentSync", {{"openClose", true}, {"change", kIncremental}}},
             {"hoverProvider", true},
@@ -147,6 +149,10 @@ json LspServer::initialize(const json& params) {
             {"definitionProvider", true},
             {"referencesProvider", true},
             {"documentSymbolProvider", true},
+            {"documentHighlightProvider", true},
+            {"foldingRangeProvider", true},
+            {"codeActionProvider",
+             knows_actions ? json{{"codeActionKinds", json::array({"quickfix"})}} : json(false)},
             {"completionProvider", {{"triggerCharacters", {"."}}}},
             // The options are only for clients that know them.
             {"renameProvider", can_prepare ? json{{"prepareProvider", true}} : json(true)},
@@ -203,15 +209,7 @@ void LspServer::publish(const std::string& uri) {
     const std::vector<toy::Diagnostic>& all = document.diagnostics();
     for (const toy::Diagnostic& one : all) {
       if (list.size() == kMostDiagnostics) break;
-      std::string message = one.what;
-      if (!one.expected.empty()) message += "; expected " + one.expected;
-      if (!one.suggestion.empty()) message += "; did you mean '" + one.suggestion + "'?";
-      list.push_back({{"range", positions.range(one.span)},
-                      {"severity", one.severity == toy::Severity::kError     ? 1
-                                   : one.severity == toy::Severity::kWarning ? 2
-                                                                             : 3},
-                      {"source", "flashlab"},
-                      {"message", message}});
+      list.push_back(lsp_diagnostic(positions, one));
     }
     if (all.size() > kMostDiagnostics) {
       list.back()["message"] = list.back()["message"].get<std::string>() + " (and " +
@@ -255,9 +253,45 @@ json LspServer::inlay_hint(const json& params) {
   return result;
 }
 
-json LspServer::document_symbol(const json& params) {
+/// The words that the diagnostics suggest, for the client to put in. The diagnostics that the client
+/// sends are not needed: the server knows its own.
+json LspServer::code_action(const json& params) {
+  json result = json::array();
+  const json::json_pointer kinds("/context/only");
+  if (params.contains(kinds)) {
+    const json& only = params.at(kinds);
+    const auto wants = [](const json& kind) { return kind == "quickfix" || kind == ""; };
+    if (std::none_of(only.begin(), only.end(), wants)) return result;
+  }
   const ToyDocument& open = document(params);
-  return lsp_symbols(open.source(), open.symbols());
+  const auto place = [](const json& position) {
+    return std::pair(position.at("line").get<std::int64_t>(),
+                     position.at("character").get<std::int64_t>());
+  };
+  const json& wanted = params.at("range");
+  LspPositions positions(open.source());
+  for (const toy::Diagnostic& one : open.diagnostics()) {
+    if (one.suggestion.empty() || one.span.line == 0 || one.span.length == 0) continue;
+    const json diagnostic = lsp_diagnostic(positions, one);
+    const json& range = diagnostic.at("range");
+    if (place(range.at("end")) < place(wanted.at("start")) ||
+        place(wanted.at("end")) < place(range.at("start"))) {
+      continue;
+    }
+    const std::string_view line = open.source().line(one.span.line);
+    const std::string_view now =
+        line.substr(std::min<std::size_t>(one.span.column - 1, line.size()), one.span.length);
+    json edit{{"range", range}, {"newText", one.suggestion}};
+    json changes = json::object();
+    changes[uri_in(params)] = json::array({std::move(edit)});
+    result.push_back({{"title", "Write " + one.suggestion + " instead of " + printable(now)},
+                      {"kind", "quickfix"},
+                      {"isPreferred", true},
+                      {"diagnostics", json::array({diagnostic})},
+                      {"edit", {{"changes", std::move(changes)}}}});
+    if (result.size() == kMostDiagnostics) break;
+  }
+  return result;
 }
 
 json LspServer::code_lens(const json& params) {

@@ -53,6 +53,9 @@ class LspServer {
   Json definition(const Json& params);
   Json references(const Json& params);
   Json document_symbol(const Json& params);
+  Json folding_range(const Json& params);
+  Json document_highlight(const Json& params);
+  Json code_action(const Json& params);
   Json completion(const Json& params);
   Json prepare_rename(const Json& params);
   Json rename(const Json& params);

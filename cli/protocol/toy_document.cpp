@@ -9,6 +9,7 @@
 #include "text/lists.hpp"
 #include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/assembler.hpp"
+#include "toymachine/language/read_number.hpp"
 
 namespace flashlab::cli {
 ToyDocument::ToyDocument(const std::string& name, const std::string& text,
@@ -27,7 +28,41 @@ ToyDocument::ToyDocument(const std::string& name, const std::string& text,
   }
   if (!program_ && previous) {
     last_valid_ = previous->is_valid() ? previous : previous->last_valid_;
+    if (last_valid_) find_old_lines(*previous);
   }
+}
+
+/// A change has one place, and the lines before and after it are those of the version before. So lines
+/// are followed from version to version: the last one without errors may differ in several places.
+void ToyDocument::find_old_lines(const ToyDocument& previous) {
+  const UnchangedLines since(source(), previous.source());
+  const UnchangedLines since_valid(source(), last_valid_->source());
+  old_lines_.assign(source_->num_lines() + 1, 0);
+  std::vector<bool> is_taken(last_valid_->source().num_lines() + 1, false);
+  for (std::uint32_t line = 1; line < old_lines_.size(); ++line) {
+    const std::uint32_t place = since.place_of(line);
+    if (place == 0) continue;
+    old_lines_[line] = previous.is_valid() ? place : previous.old_lines_[place];
+    is_taken[old_lines_[line]] = true;
+  }
+  for (std::uint32_t line = 1; line < old_lines_.size(); ++line) {  // changed, and changed back
+    const std::uint32_t place = since_valid.place_of(line);
+    if (old_lines_[line] == 0 && place != 0 && !is_taken[place]) old_lines_[line] = place;
+  }
+}
+
+std::int64_t ToyDocument::num_registers() const {
+  if (defaults_) return defaults_->num_registers;
+  constexpr std::string_view kWord = ".registers";
+  const auto count = static_cast<std::uint32_t>(source_->num_lines());
+  for (std::uint32_t line = 1; line <= count; ++line) {
+    std::string_view text = trimmed(source_->line(line));
+    if (!text.starts_with(kWord)) continue;
+    text = trimmed(text.substr(0, text.find_first_of(";#")).substr(kWord.size()));
+    std::int64_t number = 0;
+    if (toy::read_whole(text, number)) return number;
+  }
+  return last_valid_ ? last_valid_->num_registers() : 0;
 }
 
 void ToyDocument::bind_defaults() {
@@ -50,13 +85,15 @@ const LineCosts& ToyDocument::costs() const {
 std::vector<LineHint> ToyDocument::hints() const {
   if (is_valid()) return costs().hints();
   if (!last_valid_) return {};
-  return carried_over(last_valid_->hints(), {last_valid_->source(), source()});
+  std::vector<std::uint32_t> new_lines(last_valid_->source().num_lines() + 1, 0);
+  for (std::uint32_t line = 1; line < old_lines_.size(); ++line) new_lines[old_lines_[line]] = line;
+  return carried_over(last_valid_->hints(), new_lines);
 }
 
 std::string ToyDocument::about_line(std::uint32_t line) const {
   if (is_valid()) return costs().about_line(line);
   if (!last_valid_) return {};
-  const std::uint32_t old_line = UnchangedLines(source(), last_valid_->source()).place_of(line);
+  const std::uint32_t old_line = line < old_lines_.size() ? old_lines_[line] : 0;
   return old_line == 0 ? std::string() : last_valid_->about_line(old_line);
 }
 

@@ -32,13 +32,17 @@ class ToyDocument {
   /// The program; null: it does not assemble.
   const std::shared_ptr<const toy::Program>& program() const { return program_; }
 
-  /// Returns LineCosts::hints(). With errors: those of the last version without, in unchanged lines.
+  /// Returns LineCosts::hints(). With errors: those of the last version without, in lines that did not
+  /// change since.
   std::vector<LineHint> hints() const;
   /// Returns LineCosts::about_line(), with errors likewise.
   std::string about_line(std::uint32_t line) const;
 
   /// The program with its default parameters; null if there is none, or they do not fit.
   const toy::BoundProgram* at_defaults() const { return defaults_.get(); }
+
+  /// The registers of the machine at the defaults, or as the text declares them; 0: not known.
+  std::int64_t num_registers() const;
 
   /// The words, also of a program with errors.
   const toy::NamedPlaces& names() const { return names_; }
@@ -54,6 +58,7 @@ class ToyDocument {
 
  private:
   void bind_defaults();
+  void find_old_lines(const ToyDocument& previous);
   /// Derived when first asked for: errors are wanted sooner.
   const LineCosts& costs() const;
 
@@ -62,6 +67,8 @@ class ToyDocument {
   std::shared_ptr<const toy::Program> program_;        // null: it does not assemble
   std::unique_ptr<const toy::BoundProgram> defaults_;  // with default parameters, if they fit
   std::shared_ptr<const ToyDocument> last_valid_;      // with errors: the version before them
+  std::vector<std::uint32_t>
+      old_lines_;  // likewise, by line from 1: where it stood there; 0: newer
   mutable std::optional<LineCosts> costs_;
   std::vector<toy::Diagnostic> diagnostics_;
 };

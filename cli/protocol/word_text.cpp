@@ -115,6 +115,7 @@ class WordText {
       const std::string does = about_language_word(text_);
       return does.empty() ? does : "**" + text_ + "**\n\n" + does;
     }
+    if (word_.kind == WordKind::kInstruction) return instruction();
     if (program_ == nullptr) return declaration();
     switch (word_.kind) {
       case WordKind::kArray:
@@ -143,6 +144,15 @@ class WordText {
     if (!span) return {};
     const std::string_view line = trimmed(document_.source().line(span->line).substr(0, 200));
     return head("of line " + std::to_string(span->line)) + "\n\n`" + printable(line) + "`";
+  }
+
+  /// Of a line that its costs do not describe, which begin with the same.
+  std::string instruction() const {
+    const auto row = toy::find_instruction(text_);
+    if (!row || !document_.about_line(word_.span.line).empty()) return {};
+    const toy::InstructionSpec& spec = toy::instruction_set()[*row];
+    return about_instruction(spec) + "\n\n`" + std::string(spec.mnemonic) + " " +
+           std::string(spec.operand_names) + "`";
   }
 
   template <class Declarations>

@@ -7,8 +7,8 @@
 
 namespace flashlab::cli {
 
-/// Returns Markdown; empty for an instruction, a number or an unknown word. Of a program with errors,
-/// only what the word's declaration says.
+/// Returns Markdown; empty for a number or an unknown word, and for an instruction whose line has a text.
+/// Of a program with errors, only what the word's declaration says.
 std::string about_word(const ToyDocument& document, const toy::SourceWord& word);
 
 /// Returns what a directive, a keyword or a function of the language does; empty for other texts.

@@ -16,6 +16,7 @@
 #include "bundled_program_files.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/terminal.hpp"
+#include "text/encoding.hpp"
 #include "text/whole_file.hpp"
 
 namespace flashlab::cli {
@@ -69,6 +70,14 @@ std::string read_at_most(std::istream& stream, const std::string& name, std::int
   return text;
 }
 
+/// Returns the bytes. Throws Failure if they are text in another encoding than UTF-8.
+std::string text_or_fail(std::string bytes, const std::string& name) {
+  if (const std::string_view other = other_encoding(bytes); !other.empty()) {
+    throw request_failure(name + " is text in " + std::string(other), "text in UTF-8");
+  }
+  return bytes;
+}
+
 /// What else standard input is for; empty: nothing.
 std::string& owner_of_standard_input() {
   static std::string owner;
@@ -79,7 +88,7 @@ std::string read_standard_input(std::int64_t most_bytes) {
   if (const std::string& owner = owner_of_standard_input(); !owner.empty()) {
     throw request_failure("'-' is standard input, which has " + owner, "a file");
   }
-  return read_at_most(std::cin, "standard input", most_bytes);
+  return text_or_fail(read_at_most(std::cin, "standard input", most_bytes), "standard input");
 }
 
 std::string kind_of_file(fs::file_type type) {
@@ -109,7 +118,7 @@ std::string read_regular_file(const std::string& name, fs::file_type type, std::
   errno = 0;
   std::ifstream file(name, std::ios::binary);
   if (!file) throw request_failure(in_quotes(name) + " cannot be read: " + std::strerror(errno));
-  return read_at_most(file, name, most_bytes);
+  return text_or_fail(read_at_most(file, name, most_bytes), in_quotes(name));
 }
 
 std::shared_ptr<const toy::SourceText> bundled_or_fail(const std::string& name) {

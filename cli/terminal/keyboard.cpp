@@ -4,13 +4,16 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <utility>
 
 #include "cli/terminal/failure.hpp"
+#include "cli/terminal/terminal.hpp"
 #include "text/utf8.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -91,6 +94,12 @@ constexpr std::array<KeyRow, 15> kKeys{{{'A', 0, Key::Kind::kUp},
                                         {'a', 0, Key::Kind::kUp},
                                         {'b', 0, Key::Kind::kDown}}};
 
+// "Bracketed paste": the terminal writes these around what is pasted.
+constexpr const char *kMarkPastes = "\x1b[?2004h", *kMarkNoPastes = "\x1b[?2004l";
+constexpr int kPasteBegins = 200;
+constexpr std::string_view kPasteEnds = "\x1b[201~";
+constexpr std::size_t kLongestPaste = 1 << 16;  // the rest of a longer one is lost
+
 Key::Kind key_kind(char final, int parameter) {
   for (const KeyRow& row : kKeys) {
     if (row.final == final && (row.parameter == 0 || row.parameter == parameter)) return row.kind;
@@ -103,8 +112,9 @@ Key::Kind key_kind(char final, int parameter) {
 Keyboard::Keyboard() : Keyboard({}, {}) {}
 
 Keyboard::Keyboard(const std::string& enter, const std::string& leave) {
-  on_enter = enter;
-  on_leave = leave;
+  const bool marks_pastes = knows_escape_codes();
+  on_enter = enter + (marks_pastes ? kMarkPastes : "");
+  on_leave = (marks_pastes ? kMarkNoPastes : "") + leave;
   has_terminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && in_foreground() &&
                  tcgetattr(STDIN_FILENO, &original) == 0;
   if (!has_terminal) return;
@@ -124,15 +134,15 @@ std::optional<char> Keyboard::byte() {
   char pressed = 0;
   const ssize_t n = read(STDIN_FILENO, &pressed, 1);
   if (n < 0 && errno == EINTR) return std::nullopt;
-  return n == 1 ? pressed : 'q';
+  is_closed_ = n != 1;
+  return is_closed_ ? 'q' : pressed;
 }
 
 /// Returns a byte that belongs to the one before it, if any: a terminal sends them together.
-std::optional<char> Keyboard::byte_soon() {
-  constexpr int kLongestPauseMs = 50;
+std::optional<char> Keyboard::byte_soon(int longest_pause_ms) {
   if (returned_) return byte();
   pollfd waiting{STDIN_FILENO, POLLIN, 0};
-  return poll(&waiting, 1, kLongestPauseMs) == 1 ? byte() : std::nullopt;
+  return poll(&waiting, 1, longest_pause_ms) == 1 ? byte() : std::nullopt;
 }
 
 std::optional<Key> Keyboard::key() {
@@ -180,6 +190,8 @@ Key Keyboard::control_sequence() {
     } else if (*next == '[' && length == 0) {  // function keys of Linux's console have two
       byte_soon();
       return {Key::Kind::kOther};
+    } else if (*next == '~' && parameter == kPasteBegins) {
+      return paste();
     } else if (*next >= '@' && *next <= '~') {
       return {key_kind(*next, parameter)};
     } else if (*next >= ' ' && *next <= '?') {
@@ -190,6 +202,22 @@ Key Keyboard::control_sequence() {
     }
   }
   return {Key::Kind::kOther};
+}
+
+/// What was pasted, up to the mark of its end. A long pause ends it, too, if that never comes.
+Key Keyboard::paste() {
+  constexpr int kLongestPauseMs = 1000;
+  std::string bytes;
+  while (!bytes.ends_with(kPasteEnds)) {
+    const auto next = byte_soon(kLongestPauseMs);
+    if (!next || is_closed_) return {Key::Kind::kPaste, '\0', on_one_line(bytes)};
+    bytes += *next;
+    if (bytes.size() == 2 * kLongestPaste) {  // what may be the start of the mark stays
+      bytes.erase(kLongestPaste, kLongestPaste - kPasteEnds.size());
+    }
+  }
+  bytes.resize(std::min(bytes.size() - kPasteEnds.size(), kLongestPaste));
+  return {Key::Kind::kPaste, '\0', on_one_line(bytes)};
 }
 
 bool Keyboard::pressed_meanwhile(char wanted) {

@@ -21,10 +21,12 @@ struct Key {
     kDelete,
     kPageUp,
     kPageDown,
+    kPaste,  // `text`, which no part of is a key
     kOther,  // a function key, a letter outside of ASCII, or a sequence that is not known
   };
   Kind kind = Kind::kCharacter;
   char character = '\0';
+  std::string text{};  // that was pasted, on one line
 
   /// The character, or NUL for other keys.
   char letter() const { return kind == Kind::kCharacter ? character : '\0'; }
@@ -33,7 +35,7 @@ struct Key {
 /// Delivers keys without waiting for a line, and without echo. The terminal is restored when
 /// the object is destroyed, when a signal ends the program (Ctrl-C: exit code 130), or when it
 /// is suspended. Does nothing if standard input or output is not a terminal. Only one object
-/// at a time.
+/// at a time. A terminal that knows escape codes marks what the user pastes, and that is one key.
 class Keyboard {
  public:
   Keyboard();
@@ -56,10 +58,12 @@ class Keyboard {
 
  private:
   std::optional<char> byte();
-  std::optional<char> byte_soon();
+  std::optional<char> byte_soon(int longest_pause_ms = 50);
   Key sequence();
   Key control_sequence();
+  Key paste();
 
+  bool is_closed_ = false;
   std::optional<char> returned_;  // read, but not part of the key before it
 };
 

@@ -18,6 +18,7 @@
 
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/terminal.hpp"
+#include "text/lists.hpp"
 #include "text/width.hpp"
 
 namespace flashlab::cli {
@@ -36,9 +37,9 @@ bool is_on_path(const std::string& program) {
   return false;
 }
 
-/// Returns the pager's command; empty: none.
+/// Returns the pager's command; empty: none. A shell does nothing for blanks, and the text would be lost.
 std::string pager_command() {
-  if (const char* const own = std::getenv("PAGER")) return own;
+  if (const char* const own = std::getenv("PAGER")) return std::string(trimmed(own));
   return is_on_path("less") ? kUsualPager : "";
 }
 

@@ -11,7 +11,7 @@ namespace {
 /// Letters of one, two and no columns, blanks, bytes that are no UTF-8.
 std::string random_text(std::mt19937& random) {
   static const std::vector<std::string> kPieces = {"a", " ",    "é",    "漢", "e\xCC\x81",
-                                                   "₀", "\xFF", "\xC3", "😀"};
+                                                   "₀", "\xFF", "\xC3", "😀",  "☂\xEF\xB8\x8F"};
   std::string text;
   for (auto left = random() % 20; left > 0; --left) text += kPieces[random() % kPieces.size()];
   return text;
@@ -27,6 +27,18 @@ TEST_CASE("the width of text counts what is seen", "[text]") {
   CHECK(display_width("\xFF\xC3") == 2);       // no UTF-8
   CHECK(display_width("\x1b[1mbold\x1b[0m") == 4);
   CHECK(display_width("⠿│›") == 3);
+}
+
+TEST_CASE("a character that is shown as a picture takes two columns", "[text]") {
+  const std::string as_picture = "\xEF\xB8\x8F";
+  CHECK(display_width("☂") == 1);
+  CHECK(display_width("☂" + as_picture) == 2);
+  CHECK(display_width("1" + as_picture) == 2);
+  CHECK(display_width("a" + as_picture) == 1);  // never a picture
+  CHECK(display_width("😀" + as_picture) == 2);  // one already
+  CHECK(display_cells("☂" + as_picture + "a") ==
+        std::vector<std::string>{"☂" + as_picture, "", "a"});
+  CHECK(fitted("☂" + as_picture + "a", 2, true) == "… ");
 }
 
 TEST_CASE("cells are cut at the end of a term", "[text]") {

@@ -6,7 +6,9 @@
 #include <fstream>
 #include <limits>
 #include <sstream>
+#include <utility>
 
+#include "text/encoding.hpp"
 #include "text/lists.hpp"
 #include "toymachine/execute/number_list.hpp"
 #include "toymachine/language/read_number.hpp"
@@ -134,7 +136,11 @@ Result<std::string> read_text(const std::string& path, std::int64_t most_bytes) 
   if (!file || !(text << file.rdbuf() || text.str().empty()) || file.bad()) {
     return request_error(in_quotes(path) + " cannot be read");
   }
-  return text.str();
+  std::string bytes = std::move(text).str();
+  if (const std::string_view other = other_encoding(bytes); !other.empty()) {
+    return request_error(in_quotes(path) + " is text in " + std::string(other), "text in UTF-8");
+  }
+  return bytes;
 }
 
 Result<std::vector<double>> list_values(const BoundProgram& program, const BoundArray& array,

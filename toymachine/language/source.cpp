@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "text/utf8.hpp"
+#include "text/visible.hpp"
 
 namespace flashlab::toy {
 namespace {
@@ -25,11 +26,6 @@ std::string_view label(Severity severity) {
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-bool is_control(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte < 0x20 || byte == 0x7F;
-}
-
 /// Returns the part of the line that is shown, and the column where it starts.
 std::pair<std::string_view, std::size_t> window(std::string_view line, std::size_t column) {
   if (line.size() <= kShownColumns) return {line, 1};
@@ -39,24 +35,25 @@ std::pair<std::string_view, std::size_t> window(std::string_view line, std::size
   return {line.substr(start, kShownColumns), start + 1};
 }
 
-/// Returns the source line and the caret line below it. Bytes that would affect a
-/// terminal become `?`.
+/// Returns the source line and the caret line below it. What would affect a terminal, and what is no
+/// UTF-8, becomes `?`.
 std::string excerpt(const SourceSpan& span, const SourceText& source) {
   const std::string_view line = source.line(span.line);
   const auto [shown, first_column] = window(line, span.column);
   const std::string number = std::to_string(span.line);
   std::string text = "  " + number + " | ";
   std::string carets = "  " + std::string(number.size(), ' ') + " | ";
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    const bool valid = !is_control(shown[i]) || shown[i] == '\t';
-    text += valid ? shown[i] : '?';
+  for (std::size_t i = 0; i < shown.size();) {
+    const CodePoint point = code_point(shown, i);
+    const bool is_tab = shown[i] == '\t';
+    text += is_tab || !is_odd(point) ? shown.substr(i, point.bytes) : "?";
     const std::size_t column = first_column + i;
-    if (is_continuation(shown[i])) continue;
     if (column < span.column) {
-      carets += shown[i] == '\t' ? '\t' : ' ';
+      carets += is_tab ? '\t' : ' ';
     } else if (column < span.column + span.length || column == span.column) {
       carets += column == span.column ? '^' : '~';
     }
+    i += point.bytes;
   }
   if (span.column >= first_column + shown.size()) carets += '^';
   return text + "\n" + carets + "\n";
@@ -119,9 +116,7 @@ std::string_view SourceText::line_end() const {
 }
 
 std::string format(const Diagnostic& diagnostic, const SourceText& source) {
-  std::string name = source.name();
-  std::replace_if(name.begin(), name.end(), is_control, '?');
-  std::string text = name;
+  std::string text = printable(source.name());
   const SourceSpan& span = diagnostic.span;
   if (span.line > 0) {
     text += ":" + std::to_string(span.line) + ":" + std::to_string(span.column);
@@ -139,7 +134,7 @@ std::string format(const std::vector<Diagnostic>& diagnostics, const SourceText&
   const std::size_t shown = std::min(limit, diagnostics.size());
   for (std::size_t i = 0; i < shown; ++i) text += format(diagnostics[i], source);
   if (shown < diagnostics.size()) {
-    text += source.name() + ": " + std::to_string(diagnostics.size() - shown) +
+    text += printable(source.name()) + ": " + std::to_string(diagnostics.size() - shown) +
             " more messages are not shown\n";
   }
   return text;

@@ -17,6 +17,10 @@ namespace flashlab::toy {
 
 class Replay;
 
+/// Why there is no assignment.
+inline constexpr const char* kNothingIsSet =
+    "the values of a run follow from its program and its inputs";
+
 /// What an expression is worth at a point of a run.
 struct WatchValue {
   enum class Kind : std::uint8_t {

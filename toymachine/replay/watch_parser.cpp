@@ -19,7 +19,7 @@ struct OperatorRow {
 };
 constexpr int kUnaryLevel = 6;
 // A text that begins with another one stands before it.
-constexpr std::array<OperatorRow, 16> kOperators{{{"||", WatchOp::kOr, 1},
+constexpr std::array<OperatorRow, 15> kOperators{{{"||", WatchOp::kOr, 1},
                                                   {"&&", WatchOp::kAnd, 2},
                                                   {"<=", WatchOp::kAtMost, 3},
                                                   {">=", WatchOp::kAtLeast, 3},
@@ -27,7 +27,6 @@ constexpr std::array<OperatorRow, 16> kOperators{{{"||", WatchOp::kOr, 1},
                                                   {"!=", WatchOp::kUnequal, 3},
                                                   {"<", WatchOp::kLess, 3},
                                                   {">", WatchOp::kGreater, 3},
-                                                  {"=", WatchOp::kEqual, 3},
                                                   {"+", WatchOp::kAdd, 4},
                                                   {"-", WatchOp::kSubtract, 4},
                                                   {"*", WatchOp::kMultiply, 5},
@@ -47,7 +46,9 @@ class WatchParser {
   Result<WatchNode> run() {
     WatchNode root = binary(1);
     skip_blanks();
-    if (root && at_ < text_.size()) {
+    if (root && accept("=")) {
+      fail("'=' sets nothing: " + std::string(kNothingIsSet), "== to compare");
+    } else if (root && at_ < text_.size()) {
       fail("'" + std::string(text_.substr(at_)) + "' does not belong to an expression", kExpected);
     }
     if (!errors_.empty()) return std::move(errors_);

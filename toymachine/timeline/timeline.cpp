@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "toymachine/bind/elision.hpp"
 #include "toymachine/count/step_limit.hpp"
 #include "toymachine/execute/execute_tile.hpp"
 #include "toymachine/execute/interpret.hpp"
@@ -66,7 +67,7 @@ class Timing {
   static constexpr bool kPerStep = true;
 
   Timing(const BoundProgram& program, const TimelineOptions& options, SharedTimes& shared)
-      : options_(options), shared_(shared), is_alone_(!program.machine) {
+      : program_(program), options_(options), shared_(shared), is_alone_(!program.machine) {
     const std::vector<char> link_arrays = arrays_of_links(program);
     for (const BoundInstruction& instruction : program.instructions) {
       plans_.push_back(plan_of(instruction, options.costs, link_arrays));
@@ -85,9 +86,11 @@ class Timing {
                        __builtin_add_overflow(duration, plan.cycles, &duration) ||
                        __builtin_add_overflow(shared_.sum, duration, &shared_.sum);
     if (shared_.overflow) return false;
+    const bool is_shown =
+        !options_.elide || survives_elision(program_, step.instruction->loop, step.loop_values);
     bool passed = options_.window_only && is_alone_;
     for (UnitSchedule& schedule : schedules_) {
-      schedule.add(plan, step, duration);
+      schedule.add(plan, step, duration, is_shown);
       passed = passed && schedule.passed(options_.to);
     }
     return !passed;
@@ -105,6 +108,7 @@ class Timing {
   }
 
  private:
+  const BoundProgram& program_;
   const TimelineOptions& options_;
   SharedTimes& shared_;
   bool is_alone_;

@@ -92,6 +92,8 @@ struct TimelineInterval {
   std::int64_t start = 0, end = 0;
   std::uint64_t step = 0;        // the step that executes or waits; 0: idle
   std::uint32_t site = kNoSite;  // into BoundProgram::instructions
+  bool is_elided = false;        // it stands for several, of `num_elided` steps
+  std::uint64_t num_elided = 0;
 };
 
 struct Timeline {
@@ -111,6 +113,9 @@ struct TimelineOptions {
   CostTable costs;
   std::int64_t from = 0, to = 0;          // records the intervals of cycles [from, to)
   std::uint64_t max_intervals = 100'000;  // per model
+  /// Records of each loop the first, second and last iteration. What a unit does in the others is one
+  /// interval. Not with a sink.
+  bool elide = false;
   /// Receives the intervals in the window, with the position of their model, instead of
   /// Timeline::intervals; no limit applies.
   std::function<void(std::size_t model, const TimelineInterval&)> sink;

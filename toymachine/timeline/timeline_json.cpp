@@ -65,13 +65,14 @@ Json intervals_json(const Timeline& timeline) {
   Json json = Json::array();
   for (const TimelineInterval& interval : timeline.intervals) {
     Json entry{{"unit", to_string(interval.unit)},
-               {"cause", to_string(interval.cause)},
+               {"cause", interval.is_elided ? "elided" : to_string(interval.cause)},
                {"start", count_json(interval.start)},
                {"end", count_json(interval.end)}};
     if (interval.site != kNoSite) {
       entry["step"] = interval.step;
       entry["site"] = interval.site;
     }
+    if (interval.is_elided) entry["steps"] = interval.num_elided;
     json.push_back(std::move(entry));
   }
   return json;

@@ -19,6 +19,7 @@ inline constexpr std::uint64_t kMostTimedSteps = 20'000'000;
 ///   models: [{model, buffers, cycles, memory: {busy, data, buffer, idle}, compute: {…},
 ///             by_op: {LOAD: cycles}, by_site: [{site, busy, data, buffer}],
 ///             intervals: [{unit, cause, start, end, step, site}], intervals_left_out}]
+/// An interval with the cause "elided" stands for some `steps`, and has no step and no site.
 /// Numbers above 2^53 are strings. With `intervals` false, the last two are left out.
 std::string timeline_json(const BoundProgram& program, const std::vector<Timeline>& timelines,
                           bool intervals);

@@ -64,7 +64,9 @@ class UnitSchedule {
     last_use_.resize(registers * static_cast<std::size_t>(buffers_));
   }
 
-  void add(const SitePlan& plan, const Step& step, std::int64_t duration) {
+  /// `is_shown`: its intervals are recorded as they are; otherwise they become parts of one.
+  void add(const SitePlan& plan, const Step& step, std::int64_t duration, bool is_shown) {
+    is_shown_ = is_shown;
     Place place{static_cast<std::size_t>(plan.unit), step.number, step.instruction->site};
     std::int64_t& end = ends_[place.unit];
     if (timeline_.model.overlap) {
@@ -83,6 +85,7 @@ class UnitSchedule {
 
   /// `cycles`: when the last machine has ended.
   Timeline finish(std::int64_t cycles) {
+    is_shown_ = true;
     timeline_.end = last_end();
     timeline_.cycles = cycles;
     for (std::size_t unit = 0; unit < (links_ == nullptr ? 2 : kNumUnits); ++unit) {
@@ -181,9 +184,24 @@ class UnitSchedule {
   void record(const Place& place, Cause cause, std::int64_t start, std::int64_t end) {
     const TimelineInterval interval{
         static_cast<Unit>(place.unit), cause, start, end, place.step, place.site};
-    if (options_.sink) {
-      options_.sink(model_, interval);
-    } else if (timeline_.intervals.size() < options_.max_intervals) {
+    if (options_.sink) return options_.sink(model_, interval);
+    if (is_shown_) {
+      gaps_[place.unit] = kNoGap;
+      return keep(interval);
+    }
+    const std::uint64_t steps = cause == Cause::kBusy ? 1 : 0;
+    std::size_t& gap = gaps_[place.unit];
+    if (gap == kNoGap) {
+      gap = timeline_.intervals.size();
+      return keep({interval.unit, Cause::kIdle, start, end, 0, kNoSite, true, steps});
+    }
+    if (gap == timeline_.intervals.size()) return;  // it was left out
+    timeline_.intervals[gap].end = end;
+    timeline_.intervals[gap].num_elided += steps;
+  }
+
+  void keep(const TimelineInterval& interval) {
+    if (timeline_.intervals.size() < options_.max_intervals) {
       timeline_.intervals.push_back(interval);
     } else {
       ++timeline_.intervals_left_out;
@@ -197,6 +215,10 @@ class UnitSchedule {
   std::int64_t rank_ = 0;
   bool is_recorded_ = true;
   Timeline timeline_;
+  bool is_shown_ = true;
+  static constexpr std::size_t kNoGap = SIZE_MAX;
+  /// By unit: the interval at its end that stands for steps.
+  std::array<std::size_t, kNumUnits> gaps_{kNoGap, kNoGap, kNoGap};
   std::array<std::int64_t, kNumUnits> ends_{};  // by unit: the end of its last instruction
   std::vector<std::int64_t> ready_;             // by register: when its value is there
   std::vector<int> present_;                    // by register: its current buffer

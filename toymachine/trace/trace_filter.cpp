@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "toymachine/bind/elision.hpp"
+
 namespace flashlab::toy::detail {
 
 bool encloses(const BoundProgram& program, std::uint32_t loop, std::uint32_t innermost) {
@@ -71,14 +73,7 @@ bool BodyFinder::changes_at(const LoopPoint& point) const {
 }
 
 bool survives_elision(const BoundProgram& program, const LoopPoint& point, std::uint32_t within) {
-  for (std::uint32_t i = point.innermost; i != kNoLoop && i != within;
-       i = program.loops[i].parent) {
-    const BoundLoop& loop = program.loops[i];
-    const std::int64_t since_first = point.values[i] - loop.lower(point.values);
-    const bool last = loop.upper(point.values) - point.values[i] <= loop.step;
-    if (since_first > loop.step && !last) return false;
-  }
-  return true;
+  return toy::survives_elision(program, point.innermost, point.values, within);
 }
 
 }  // namespace flashlab::toy::detail

@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "text/encoding.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::exercises {
@@ -298,6 +299,10 @@ SubmissionText read_submission_file(const std::string& path, const Exercise& exe
 SubmissionText check_submission_text(std::string text, const Exercise& exercise) {
   if (static_cast<std::int64_t>(text.size()) > most_bytes(exercise)) {
     return too_long(most_bytes(exercise));
+  }
+  if (const std::string_view other = other_encoding(text); !other.empty()) {
+    return no_text(Outcome::kRejected,
+                   "this is text in " + std::string(other) + " (save the program as UTF-8)");
   }
   if (const auto odd = find_odd_character(text); odd && odd->is_nul) {
     return no_text(Outcome::kRejected,

@@ -183,6 +183,8 @@ class SessionCase : CaseFolder {
     } else if (step.contains("edited")) {  // the text after the edits of the last answer
       const std::string text = edited("file:///p.toy");
       return text == case_text(step["edited"]) ? std::string() : "the text is " + json(text).dump();
+    } else if (step.contains("write")) {
+      for (const auto& [name, text] : members(step, "write")) place.write(name, case_text(text));
     } else if (step.contains("start_process")) {
       const pid_t other = fork();
       if (other == 0) {

@@ -93,7 +93,7 @@ TEST_CASE("comparisons bind as people expect, and unwritten values pass none", "
   const auto run = run_of(program);
   run->go_to(9);
   for (const char* const text :
-       {"i == 2", "i = 2 && j == 1", "i > 5 || j >= 1", "not i == 3 and n != 3", "!(i < 2)",
+       {"i == 2", "i == 2 && j == 1", "i > 5 || j >= 1", "not i == 3 and n != 3", "!(i < 2)",
         "x[i] == Q[0]", "i + 1 <= n - 1", "R0 < inf", "-inf < R0", "1 < 2 && 2 < 3 || 3 < 2"}) {
     INFO(text);
     CHECK(watched_value(*run, text).holds());
@@ -117,6 +117,8 @@ TEST_CASE("an expression that has no value is refused with what could have one",
   CHECK_THAT(refusal_of(*run, "x[R0]"), contains("no whole number"));
   CHECK_THAT(refusal_of(*run, "n % 0"), contains("no remainder"));
   CHECK_THAT(refusal_of(*run, "0 < i < 2"), contains("compares twice"));
+  CHECK_THAT(refusal_of(*run, "R0 = 5"), contains("sets nothing") && contains("== to compare"));
+  CHECK_THAT(refusal_of(*run, "i == 2 && j = 1"), contains("sets nothing"));
   CHECK_THAT(refusal_of(*run, "i && j"), contains("no test"));
   CHECK_THAT(refusal_of(*run, "(i == 2) + 1"), contains("is a test"));
   for (const char* const text : {"", "x[", "x[0", "(i", "i +", "1e999", "@", "i i", "R1 >"}) {

@@ -1,4 +1,6 @@
 // The page of a timeline, and its JSON.
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -62,6 +64,52 @@ TEST_CASE("a timeline's JSON has sums by unit, instruction and line", "[timeline
   CHECK_FALSE(sums["models"][0].contains("intervals"));
 }
 
+TEST_CASE("elision keeps three iterations of each loop, and the lanes have no holes",
+          "[timeline]") {
+  const BoundProgram program = test::bound(
+      ".isa softmax\n.registers 2\n.input x[9]\n.output o[9]\nLOAD x[0], R0\nEXP R0, R1\nfor i in "
+      "0..9\n"
+      "  for j in 0..i\n    LOAD x[j], R0\n    EXP R0, R1\n  end\n  STORE R1, o[i]\nend\n");
+  TimelineOptions options;
+  REQUIRE(options.costs.parse("LOAD=4,EXP=3"));
+  options.to = INT64_MAX;
+  const auto whole = simulate(program, options);
+  options.elide = true;
+  const auto elided = simulate(program, options);
+  REQUIRE(whole);
+  REQUIRE(elided);
+  for (std::size_t model = 0; model < whole->size(); ++model) {
+    const Timeline &all = (*whole)[model], &few = (*elided)[model];
+    CHECK(few.units == all.units);
+    CHECK(few.sites == all.sites);
+    CHECK(few.intervals.size() < all.intervals.size() / 2);
+    std::array<std::int64_t, kNumUnits> ends{};
+    std::uint64_t steps = 0;
+    for (const TimelineInterval& one : few.intervals) {
+      std::int64_t& end = ends[static_cast<std::size_t>(one.unit)];
+      CHECK(one.start == end);
+      end = one.end;
+      steps += one.num_elided;
+      if (one.is_elided) continue;
+      if (one.cause == Cause::kBusy) ++steps;
+      CHECK(std::any_of(all.intervals.begin(), all.intervals.end(), [&](const auto& same) {
+        return same.unit == one.unit && same.start == one.start && same.end == one.end &&
+               same.step == one.step && same.cause == one.cause;
+      }));
+    }
+    CHECK(ends[0] == all.cycles);
+    CHECK(ends[1] == all.cycles);
+    CHECK(steps == 2 + 9 + 2 * 36);
+    CHECK_FALSE(few.intervals.back().is_elided);  // the last iteration
+  }
+  const json serial = json::parse(timeline_json(program, *elided, true))["models"][0]["intervals"];
+  const auto gap = std::find_if(serial.begin(), serial.end(),
+                                [](const json& one) { return one["cause"] == "elided"; });
+  REQUIRE(gap != serial.end());
+  CHECK((*gap)["steps"].get<int>() > 0);
+  CHECK_FALSE(gap->contains("site"));
+}
+
 TEST_CASE("every instruction has a letter of its own in lanes, products share one", "[timeline]") {
   std::set<char> letters;
   std::size_t products = 0;
@@ -105,6 +153,28 @@ TEST_CASE("a timeline's page shows lanes, sums and lines, and obeys keys", "[tim
   CHECK(report["same"] == true);
   CHECK_THAT(report["clicked"].get<std::string>(), contains("LOAD x[i], R0, step 1"));
   CHECK(report["serialLines"] == json{"–", "–", "–"});
+}
+
+TEST_CASE("a timeline's page says where iterations are not shown, and begins before them",
+          "[timeline]") {
+  if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  const BoundProgram program = test::bound(
+      ".isa softmax\n.input x[2000]\n.output o[2000]\nfor i in 0..2000\n  LOAD x[i], R0\n"
+      "  EXP R0, R1\n  STORE R1, o[i]\nend\n");
+  TimelineOptions options;
+  options.to = INT64_MAX;
+  options.elide = true;
+  const auto timelines = simulate(program, options);
+  REQUIRE(timelines);
+  std::ostringstream out;
+  write_timeline_page(program, *timelines, out);
+  const json report = test::drive(out.str(), "toymachine/timeline/timeline_page_test.js", 1280);
+  CHECK(report["errors"] == json::array());
+  CHECK(report["legend"].back() == "⋯iterations that are not shown");
+  CHECK_THAT(report["last"].get<std::string>(), contains("step 6 000") || contains("nothing"));
+  // Of 2 x 2000 steps of the memory port.
+  CHECK_THAT(report["elided"].get<std::string>(),
+             contains("memory") && contains("3\u202f994 steps of iterations that are not shown"));
 }
 
 TEST_CASE("hostile text stays text in a timeline's page, and it never scrolls sideways",

@@ -28,6 +28,11 @@
     for (let i = 0; i < 50; ++i) press("ArrowRight");
     report.last = detail();
     find("#all").click();
+    const elided = find("#lanes .elided");
+    if (elided) {
+      elided.dispatchEvent(new MouseEvent("click", { bubbles : true }));
+      report.elided = detail();
+    }
     const boxes = all("#lanes rect:not(.bed)").length;
     find("#in").click();
     press("+");

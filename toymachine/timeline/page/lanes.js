@@ -10,7 +10,7 @@ const kLetterRoom = 11;   // px that a letter needs
 const kStepRoom = 40;     // px that each of the first steps may take at first
 const kMostBoxes = 900;   // in a lane: beyond, it is drawn by columns
 const kColumn = 3;        // px
-const kStack = ["load", "store", "compute", "data", "buffer"];  // in a column, from below
+const kStack = ["load", "store", "compute", "data", "buffer", "elided"];  // in a column, from below
 
 function shape(tag, attributes, ...children) {
   const element = document.createElementNS(kSvg, tag);
@@ -29,8 +29,11 @@ const kCauses = { busy : "busy", data : "waits for data", buffer : "waits for a 
 const percent = (part, whole) => (part / whole < 0.0005
   ? "<\u00a00.1\u00a0%" : `${((100 * part) / whole).toFixed(1)}\u00a0%`);
 
+const kElided = "iterations that are not shown";
+const isElided = ({ cause }) => cause === "elided";
+
 /** What the boxes of a lane mean. */
-function laneLegend(instructions) {
+function laneLegend(instructions, hasElided = false) {
   const used = new Map();
   for (const instruction of instructions) {
     const names = used.get(instruction.letter) ?? { kind : instruction.unit === "compute"
@@ -46,7 +49,8 @@ function laneLegend(instructions) {
   const entries = [...used].map(([letter, { kind, names }]) =>
     node("li", "", swatch(kind, letter), [...names].join(", ")));
   return [...entries, node("li", "", swatch("data"), kCauses.data),
-    node("li", "", swatch("buffer"), kCauses.buffer)];
+    node("li", "", swatch("buffer"), kCauses.buffer),
+    ...(hasElided ? [node("li", "", swatch("elided", "⋯"), kElided)] : [])];
 }
 
 class Lanes {
@@ -76,13 +80,15 @@ class Lanes {
     return [first, Math.max(first + 1, cuts.length > 0 ? Math.min(...cuts) : Math.max(...ends))];
   }
 
-  /** As many cycles as the first steps take under the first model. */
+  /** As many cycles as the first steps take under the first model, until some are not shown. */
   firstView() {
     const steps = Math.max(8, Math.floor(byId("lanes").clientWidth / kStepRoom));
     const ends = this.lanes.filter(({ index }) => index === 0)
       .flatMap(({ intervals }) => intervals.filter(({ cause }) => cause === "busy")
         .slice(0, steps)).map(({ end }) => end).sort((a, b) => a - b);
-    const end = ends[Math.min(steps, ends.length) - 1] ?? this.last;
+    const gap = Math.min(...this.lanes.filter(({ index }) => index === 0)
+      .map(({ intervals }) => intervals.find(isElided)?.start ?? Infinity));
+    const end = Math.min(ends[Math.min(steps, ends.length) - 1] ?? this.last, gap);
     return Math.min(this.last - this.first, Math.max(4, end - this.first));
   }
 
@@ -177,7 +183,7 @@ class Lanes {
       const isChosen = chosen && (interval === chosen
         || (interval.cause === "busy" && interval.step === chosen.step));
       const kind = this.classOf(lane, interval);
-      const inset = width > 3 && kind !== "data" && kind !== "buffer" ? 0.5 : 0;
+      const inset = width > 3 && !["data", "buffer", "elided"].includes(kind) ? 0.5 : 0;
       const look = kind + (inset ? "" : " thin") + (isChosen ? " chosen" : "");
       const box = shape("rect", { class : look, x : left + inset,
         y : y + inset, width : width - 2 * inset, height : kLane - 2 * inset,
@@ -185,9 +191,11 @@ class Lanes {
       box.addEventListener("click", () => this.choose(number, i));
       const group = isChosen ? marked : boxes;
       group.push(box);
-      if (interval.cause === "busy" && width >= kLetterRoom) {
+      const letter = interval.cause === "busy" ? this.instruction(interval).letter
+        : isElided(interval) ? "⋯" : "";
+      if (letter && width >= kLetterRoom) {
         group.push(shape("text", { x : left + width / 2, y : y + kLane / 2 + 4,
-          "text-anchor" : "middle" }, this.instruction(interval).letter));
+          "text-anchor" : "middle" }, letter));
       }
     }
     return [...boxes, ...marked];

@@ -23,7 +23,8 @@ class Page {
     byId("facts").textContent = [data.program, ...params, `${grouped(data.num_registers)} registers`]
       .join("  ·  ");
     byId("sums").append(...data.models.map((model) => this.sum(model)));
-    byId("legend").append(...laneLegend(data.instructions));
+    const hasElided = data.models.some(({ intervals }) => intervals.some(isElided));
+    byId("legend").append(...laneLegend(data.instructions, hasElided));
     for (const [index, model] of data.models.entries()) {
       byId("model").append(Object.assign(node("option", "", modelName(model)), { value : index }));
     }
@@ -117,6 +118,10 @@ class Page {
     const length = interval.end - interval.start;
     const time = `cycles ${grouped(interval.start)} to ${grouped(interval.end)} (${grouped(length)})`;
     const place = `${modelName(lane.model)}, ${lane.unit}, ${time}: `;
+    if (isElided(interval)) {
+      detail.replaceChildren(place, `${grouped(interval.steps)} steps of ${kElided}`);
+      return;
+    }
     if (interval.site === undefined) {
       detail.replaceChildren(place, kCauses.idle);
       return;
