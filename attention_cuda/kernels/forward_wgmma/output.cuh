@@ -26,7 +26,7 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
     for (int i = 0; i < Config::kHeadDim / 2; ++i) O_[i] = 0;
   }
 
-  /// O after M was raised.
+  /// O after m was raised.
   __device__ void rescale_O() {
     if (!is_raised_) return;
 #pragma unroll
@@ -42,6 +42,7 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
       StateRow(arguments_.state_in, work_.b, work_.h, row, lane_, arguments_.sizes.head_dim)
           .template load<Config::kHeadDim>(row_max_[r], row_sum_[r],
                                            [&](int n) { return O_ + 4 * n + 2 * r; });
+      row_max_[r] *= arguments_.inverse_scale_log2;
     }
     has_O_ = true;
   }
@@ -74,7 +75,7 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
 
   __device__ void store_state(int r, float sum) {
     StateRow(arguments_.state_out, work_.b, work_.h, row_ + 8 * r, lane_, arguments_.sizes.head_dim)
-        .template store<Config::kHeadDim>(row_max_[r], sum,
+        .template store<Config::kHeadDim>(row_max_[r] * arguments_.scale_log2, sum,
                                           [&](int n) { return O_ + 4 * n + 2 * r; });
   }
 
@@ -82,7 +83,7 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
     const int row = row_ + 8 * r, num_chunks = arguments_.sizes.head_dim / 8;  // of 16 bytes
     if (arguments_.lse.data != nullptr && lane_ % 4 == 0 && is_query(r)) {
       *arguments_.lse.row(work_.b, work_.h, row) =
-          sum == 0 ? -INFINITY : (row_max_[r] + log2f(sum)) * kLn2;
+          sum == 0 ? -INFINITY : fmaf(row_max_[r], arguments_.scale, log2f(sum) * kLn2);
     }
     const float inverse = sum == 0 ? 0.F : 1.F / sum;
     std::uint16_t* const O_row = arguments_.O.row(work_.b, work_.h, row);
