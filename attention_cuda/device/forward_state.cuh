@@ -4,7 +4,6 @@
 #include <cuda_runtime.h>
 
 #include "attention_cuda/device/arguments.cuh"
-#include "attention_cuda/ptx/exp2.cuh"
 
 namespace flashlab::cuda {
 
@@ -23,9 +22,6 @@ inline StateTensors state_tensors(const ForwardState& state) {
 
 /// A thread's part of a row of sums as mma and wgmma hold them: the columns 8 n + 2 (lane % 4) and the
 /// one after it, for n = 0 …. `two(n)` returns the address of both.
-///
-/// Kernels keep the largest score `row_max`, and the state has m = c row_max, rounded. Where sums are as exact
-/// as fp32 (load_exactly, store_exactly), they change by 2^(c row_max - m) between the two.
 class StateRow {
  public:
   __device__ StateRow(const StateTensors& state, int b, int h, int row, int lane, int head_dim)
@@ -40,44 +36,20 @@ class StateRow {
   template <int kHeadDim, class Two>
   __device__ void load(float& m, float& l, const Two& two) const {
     m = *m_;
-    load_sums<kHeadDim>(l, 1.F, two);
-  }
-  /// l is the row's whole sum.
-  template <int kHeadDim, class Two>
-  __device__ void store(float m, float l, const Two& two) const {
-    store_sums<kHeadDim>(m, l, 1.F, two);
-  }
-
-  template <int kHeadDim, class Two>
-  __device__ void load_exactly(float& row_max, float& l, float c, const Two& two) const {
-    const float m = *m_;
-    row_max = m / c;
-    load_sums<kHeadDim>(l, m == -INFINITY ? 1.F : ptx::exp2_approximate(-fmaf(row_max, c, -m)),
-                        two);
-  }
-  template <int kHeadDim, class Two>
-  __device__ void store_exactly(float row_max, float l, float c, const Two& two) const {
-    const float m = row_max * c;
-    store_sums<kHeadDim>(m, l, m == -INFINITY ? 1.F : ptx::exp2_approximate(fmaf(row_max, c, -m)),
-                         two);
-  }
-
- private:
-  template <int kHeadDim, class Two>
-  __device__ void load_sums(float& l, float factor, const Two& two) const {
-    l = lane_ == 0 ? *l_ * factor : 0.F;
+    l = lane_ == 0 ? *l_ : 0.F;
 #pragma unroll
     for (int n = 0; n < kHeadDim / 8; ++n) {
       float* const columns = two(n);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const int column = 8 * n + 2 * lane_ + i;
-        columns[i] = column < head_dim_ ? O_[column * column_stride_] * factor : 0.F;
+        columns[i] = column < head_dim_ ? O_[column * column_stride_] : 0.F;
       }
     }
   }
+  /// l is the row's whole sum. `factor`: of l and O.
   template <int kHeadDim, class Two>
-  __device__ void store_sums(float m, float l, float factor, const Two& two) const {
+  __device__ void store(float m, float l, const Two& two, float factor = 1) const {
     if (lane_ == 0) {
       *m_ = m;
       *l_ = l * factor;
@@ -93,6 +65,7 @@ class StateRow {
     }
   }
 
+ private:
   float *m_, *l_, *O_;
   std::int64_t column_stride_;
   int lane_, head_dim_;

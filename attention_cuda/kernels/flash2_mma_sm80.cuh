@@ -114,8 +114,7 @@ __device__ __forceinline__ void finish(Fragments<Config>& fragments,
                    fragments.O[r][n][2 * half + 1] * inverse);
       }
       if (mLse != nullptr && lane % 4 == 0 && row < num_rows) {
-        mLse[row * lse_stride] =
-            sum == 0 ? -INFINITY : fmaf(rows.maximum[r][half], scale, log2f(sum) * kLn2);
+        mLse[row * lse_stride] = rows.maxima.log_sum(2 * r + half, sum, scale);
       }
     }
   }
@@ -134,9 +133,18 @@ __device__ __forceinline__ void load_state(Fragments<Config>& fragments,
     for (int half = 0; half < 2; ++half) {
       const int row =
           ptx::recomputed(min(first_query + 16 * r + 8 * half + lane / 4, sizes.seqlen_q - 1));
+      float m;
       StateRow(state, ptx::recomputed(b), ptx::recomputed(h), row, lane, sizes.head_dim)
-          .load_exactly<Config::kHeadDim>(rows.maximum[r][half], rows.sum[r][half], scale_log2,
-                                          [&](int n) { return fragments.O[r][n] + 2 * half; });
+          .load<Config::kHeadDim>(m, rows.sum[r][half],
+                                  [&](int n) { return fragments.O[r][n] + 2 * half; });
+      const float factor = rows.maxima.go_on(2 * r + half, m, scale_log2);
+      if (!__any_sync(0xffffffffu, factor != 1)) continue;
+      rows.sum[r][half] *= factor;
+#pragma unroll
+      for (int n = 0; n < Config::kHeadDim / 8; ++n) {
+        fragments.O[r][n][2 * half] *= factor;
+        fragments.O[r][n][2 * half + 1] *= factor;
+      }
     }
   }
 }
@@ -153,9 +161,11 @@ __device__ __forceinline__ void store_state(const Fragments<Config>& fragments,
       const int row = ptx::recomputed(first_query + 16 * r + 8 * half + lane / 4);
       const float sum = row_sum(rows.sum[r][half]);
       if (row >= sizes.seqlen_q) continue;
+      float factor;
+      const float m = rows.maxima.state(2 * r + half, scale_log2, factor);
       StateRow(state, ptx::recomputed(b), ptx::recomputed(h), row, lane, sizes.head_dim)
-          .store_exactly<Config::kHeadDim>(rows.maximum[r][half], sum, scale_log2,
-                                           [&](int n) { return fragments.O[r][n] + 2 * half; });
+          .store<Config::kHeadDim>(
+              m, sum, [&](int n) { return fragments.O[r][n] + 2 * half; }, factor);
     }
   }
 }

@@ -128,7 +128,7 @@ __device__ __forceinline__ void store_result(const warp_attention::Fragments<Con
           make_float2(fragments.O[0][n][2 * half], fragments.O[0][n][2 * half + 1]);
     }
     if (lane % 4 == 0) {
-      result.row_max(row) = statistics.maximum[0][half];
+      result.row_max(row) = statistics.maxima.score(half);
       result.row_sum(row) = sum;
     }
   }
