@@ -22,77 +22,60 @@ inline constexpr float kLog2E = 1.44269504088896340736f, kLn2 = 0.69314718055994
 inline constexpr float kLag = 8;
 inline constexpr float kLargestProduct = 4096;
 
-/// The largest score m of each row, as far as the thread knows it. Weights subtract c m. Where that is
-/// large, m itself is kept, too.
+/// The largest score m of each row, as far as the thread knows it, and what weights subtract for it.
 template <int kRows>
 class RowMaxima {
  public:
   __device__ __forceinline__ RowMaxima() {
 #pragma unroll
-    for (int i = 0; i < kRows; ++i) product_[i] = -INFINITY;  // no key is visible
+    for (int i = 0; i < kRows; ++i) score_[i] = product_[i] = -INFINITY;  // no key is visible
   }
+  __device__ __forceinline__ float score(int i) const { return score_[i]; }
   /// c m, rounded; NaN if it is beyond kLargestProduct.
   __device__ __forceinline__ float product(int i) const { return product_[i]; }
   __device__ __forceinline__ bool is_large(int i) const { return isnan(product_[i]); }
-  /// m, if it is large.
-  __device__ __forceinline__ float large_score(int i) const { return large_score_[i]; }
 
   /// Whether `raise` may change m: true if c `largest` is above c m + kLag, or c m is large.
   __device__ __forceinline__ bool may_rise(int i, float largest, float c) const {
     return !(largest * c <= product_[i] + kLag);
   }
-  /// m = largest, if that is above m by more than kLag / c. Returns the factor for sums,
-  /// 2^(c (old m - m)).
+  /// m = largest, if that is above m by more than kLag / c. Returns the factor for sums, 2^(c (old m - m)).
   __device__ __forceinline__ float raise(int i, float largest, float c) {
+    const float old = score_[i];
+    if (!((largest - old) * c > kLag)) return 1;  // also if both are -inf
     const float product = largest * c;
-    float fall = product_[i] - product;  // NaN if both are -inf
-    if (is_large(i)) fall = (large_score_[i] - largest) * c;
-    if (!(fall < -kLag)) return 1;
-    set(i, product, largest);
-    return ptx::exp2_approximate(fall);
+    score_[i] = largest;
+    product_[i] = fabsf(product) <= kLargestProduct ? product : NAN;
+    return ptx::exp2_approximate((old - largest) * c);
   }
 
   /// scale m + ln l. The same of a state and of what the state was made from, unless m is large.
   __device__ __forceinline__ float log_sum(int i, float l, float scale) const {
     if (l == 0) return -INFINITY;
-    if (is_large(i)) return fmaf(large_score_[i], scale, log2f(l) * kLn2);
-    return (product_[i] + log2f(l)) * kLn2;
+    return is_large(i) ? fmaf(score_[i], scale, log2f(l) * kLn2) : (product_[i] + log2f(l)) * kLn2;
   }
 
-  /// Goes on with the m of a state (attention/forward_state.hpp). Returns the factor for sums: 1, unless m
-  /// is large.
+  /// m of a state (attention/forward_state.hpp) to go on with. Returns the factor for sums: 1, unless m is
+  /// large.
   __device__ __forceinline__ float go_on(int i, float m, float c) {
-    const float score = __fdividef(m, c);
-    set(i, m, score);
-    return is_large(i) ? ptx::exp2_approximate(-fmaf(score, c, -m)) : 1.F;
+    score_[i] = __fdividef(m, c);
+    const bool is_small = m == -INFINITY || fabsf(m) <= kLargestProduct;
+    product_[i] = is_small ? m : NAN;
+    return is_small ? 1.F : ptx::exp2_approximate(-fmaf(score_[i], c, -m));
   }
-  /// The same m if it was not raised, and the factor that gives the same sums if it is not large.
+  /// The same m if it was not raised, and the same sums if it is not large.
   __device__ __forceinline__ float state(int i, float c, float& factor) const {
     factor = 1;
     if (!is_large(i)) return product_[i];
-    const float m = large_score_[i] * c;
-    factor = ptx::exp2_approximate(fmaf(large_score_[i], c, -m));
-    return m;
-  }
-  /// m, and the factor after which sums are relative to exactly c m.
-  __device__ __forceinline__ float score(int i, float c, float& factor) const {
-    factor = 1;
-    if (is_large(i)) return large_score_[i];
-    if (product_[i] == -INFINITY) return -INFINITY;
-    const float m = __fdividef(product_[i], c);
-    factor = ptx::exp2_approximate(-fmaf(m, c, -product_[i]));
+    const float m = score_[i] * c;
+    factor = ptx::exp2_approximate(fmaf(score_[i], c, -m));
     return m;
   }
 
  private:
-  __device__ __forceinline__ void set(int i, float product, float score) {
-    const bool is_small = fabsf(product) <= kLargestProduct || product == -INFINITY;
-    product_[i] = is_small ? product : NAN;
-    if (!is_small) large_score_[i] = score;
-  }
-
   float product_[kRows];
-  float large_score_[kRows];
+  // Read when m may rise and at the end. Volatile, so that it takes no register.
+  volatile float score_[kRows];
 };
 
 /// The rows that one lane shares with three other lanes: two for each 16 x 8 tile of sums.
@@ -154,8 +137,8 @@ __device__ __forceinline__ void raise_maximum(RowStatistics<kRowTiles>& rows,
   }
 }
 
-/// What the exponents subtract: c m. Where that is large, S becomes S - m, so that its large part is gone
-/// before anything is rounded, and nothing is left to subtract.
+/// What the exponents subtract: c m. Where that is large, S becomes S - m, so that its large part
+/// is gone before anything is rounded, and nothing is left to subtract.
 template <int kRowTiles, int kKeyTiles>
 __device__ __forceinline__ void take_products(const RowStatistics<kRowTiles>& rows,
                                               float (&S)[kRowTiles][kKeyTiles][4],
@@ -171,7 +154,7 @@ __device__ __forceinline__ void take_products(const RowStatistics<kRowTiles>& ro
 #pragma unroll
   for (int i = 0; i < 2 * kRowTiles; ++i) {
     if (!rows.maxima.is_large(i)) continue;
-    const float m = rows.maxima.large_score(i);
+    const float m = rows.maxima.score(i);
     product[i / 2][i % 2] = 0;
 #pragma unroll
     for (int n = 0; n < kKeyTiles; ++n) {

@@ -115,23 +115,21 @@ __device__ __forceinline__ void load_packed_queries(
 /// Stores a warp's numerator, maximum and sum.
 template <class Config>
 __device__ __forceinline__ void store_result(const warp_attention::Fragments<Config>& fragments,
-                                             const RowStatistics<1>& statistics, float scale_log2,
+                                             const RowStatistics<1>& statistics,
                                              const WarpResult<Config>& result) {
   const int lane = lane_id();
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int row = 8 * half + lane / 4;
     const float sum = row_sum(statistics.sum[0][half]);
-    float factor;
-    const float m = statistics.maxima.score(half, scale_log2, factor);
 #pragma unroll
     for (int n = 0; n < Config::kColumnTiles; ++n) {
-      *reinterpret_cast<float2*>(result.O(row, 8 * n + lane % 4 * 2)) = make_float2(
-          fragments.O[0][n][2 * half] * factor, fragments.O[0][n][2 * half + 1] * factor);
+      *reinterpret_cast<float2*>(result.O(row, 8 * n + lane % 4 * 2)) =
+          make_float2(fragments.O[0][n][2 * half], fragments.O[0][n][2 * half + 1]);
     }
     if (lane % 4 == 0) {
-      result.row_max(row) = m;
-      result.row_sum(row) = sum * factor;
+      result.row_max(row) = statistics.maxima.score(half);
+      result.row_sum(row) = sum;
     }
   }
 }
@@ -273,7 +271,7 @@ __global__ void __launch_bounds__(Config::kNumThreads)
   };
   ptx::cp_async_wait<0>();
   __syncwarp();  // all lanes have finished with the tiles
-  store_result(fragments, statistics, scale_log2, result_of(warp));
+  store_result(fragments, statistics, result_of(warp));
   __syncthreads();
   merge_warps<Config>(result_of, rows, partial, sizes, scale);
 }

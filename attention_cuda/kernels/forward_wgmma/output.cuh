@@ -88,8 +88,7 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
   __device__ void store_O_and_lse(int r, float sum) {
     const int row = row_ + 8 * r, num_chunks = arguments_.sizes.head_dim / 8;  // of 16 bytes
     if (arguments_.lse.data != nullptr && lane_ % 4 == 0 && is_query(r)) {
-      *arguments_.lse.row(work_.b, work_.h, row) =
-          maxima_.log_sum(r, sum, arguments_.scale);
+      *arguments_.lse.row(work_.b, work_.h, row) = maxima_.log_sum(r, sum, arguments_.scale);
     }
     const float inverse = sum == 0 ? 0.F : 1.F / sum;
     std::uint16_t* const O_row = arguments_.O.row(work_.b, work_.h, row);

@@ -64,7 +64,7 @@ class WgmmaSoftmax {
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
         if (!maxima_.is_large(r)) continue;
-        const float m = maxima_.large_score(r);
+        const float m = maxima_.score(r);
         product[r] = 0;
 #pragma unroll
         for (int i = 2 * r; i < Config::kBlockKV / 2; i += 4) {
