@@ -74,8 +74,7 @@ AttentionProblem check_forward(const ForwardTensors& tensors, const AttentionOpt
   const bool wants_lse = !tensors.lse.empty();
   check_attention_tensors(problem, std::array{Q, O}, std::array{K, V}, wants_lse ? &lse : nullptr);
   check_options(problem, options);
-  const std::array outputs = {O, lse};
-  check_outputs(std::span(outputs).first(wants_lse ? 2 : 1), std::array{Q, K, V});
+  check_addresses(tensors);
   return problem;
 }
 
@@ -86,8 +85,26 @@ AttentionProblem check_backward(const BackwardTensors& tensors, const AttentionO
   AttentionProblem problem = sizes_of(Q, K);
   check_attention_tensors(problem, std::array{Q, O, dO, dQ}, std::array{K, V, dK, dV}, &lse);
   check_options(problem, options);
-  check_outputs(std::array{dQ, dK, dV}, std::array{Q, K, V, O, lse, dO});
+  check_addresses(tensors);
   return problem;
+}
+
+void check_addresses(const ForwardTensors& tensors) {
+  const Named Q{"Q", tensors.Q}, K{"K", tensors.K}, V{"V", tensors.V}, O{"O", tensors.O},
+      lse{"lse", tensors.lse};
+  const bool wants_lse = !tensors.lse.empty();
+  for (const Named& tensor : {Q, K, V, O}) check_data(tensor);
+  if (wants_lse) check_data(lse);
+  const std::array outputs = {O, lse};
+  check_outputs(std::span(outputs).first(wants_lse ? 2 : 1), std::array{Q, K, V});
+}
+
+void check_addresses(const BackwardTensors& tensors) {
+  const Named Q{"Q", tensors.Q}, K{"K", tensors.K}, V{"V", tensors.V}, O{"O", tensors.O},
+      lse{"lse", tensors.lse}, dO{"dO", tensors.dO}, dQ{"dQ", tensors.dQ}, dK{"dK", tensors.dK},
+      dV{"dV", tensors.dV};
+  for (const Named& tensor : {Q, K, V, O, lse, dO, dQ, dK, dV}) check_data(tensor);
+  check_outputs(std::array{dQ, dK, dV}, std::array{Q, K, V, O, lse, dO});
 }
 
 std::int64_t forward_flops(const AttentionProblem& problem) {

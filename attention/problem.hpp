@@ -136,6 +136,11 @@ AttentionProblem check_forward(const ForwardTensors& tensors, const AttentionOpt
 AttentionProblem check_backward(const BackwardTensors& tensors,
                                 const AttentionOptions& options = {});
 
+/// The part of these checks that addresses decide: null and overlapping memory. For a caller that has
+/// checked tensors of the same shapes, strides and alignment. Throws ProblemError.
+void check_addresses(const ForwardTensors& tensors);
+void check_addresses(const BackwardTensors& tensors);
+
 /// Returns the usual FLOPs of the visible pairs: 2 per multiply-add, without exponentials. Two
 /// products forward, five backward (Dao 2023, section 4.1).
 std::int64_t forward_flops(const AttentionProblem& problem);

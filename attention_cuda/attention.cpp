@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <utility>
 
 #include "attention_cuda/detail/call.hpp"
+#include "attention_cuda/detail/decision.hpp"
 #include "attention_cuda/detail/key_lengths.hpp"
 #include "attention_cuda/detail/packed_sequences.hpp"
 #include "attention_cuda/detail/workspace.hpp"
@@ -97,6 +99,7 @@ void check_packed_arguments(const AttentionProblem& problem, const ExecutionOpti
     throw ProblemError("query_offset", std::to_string(problem.query_offset),
                        "0 where device_cu_seqlens_q is given");
   }
+  if (execution.memory_is_checked) return;
   check_in_device_memory("device_cu_seqlens_q", q);
   check_in_device_memory("device_cu_seqlens_k", k);
 }
@@ -108,20 +111,25 @@ void check_arguments(const AttentionProblem& problem, const ExecutionOptions& ex
   if (execution.device_key_lengths != nullptr && problem.is_packed()) {
     throw ProblemError("device_key_lengths", "given", "null where cu_seqlens_q are given");
   }
-  if (execution.device_key_lengths != nullptr) {
+  const bool is_checked = execution.memory_is_checked;
+  if (execution.device_key_lengths != nullptr && !is_checked) {
     check_in_device_memory("device_key_lengths", execution.device_key_lengths);
   }
   check_packed_arguments(problem, execution);
-  if (execution.workspace != nullptr) check_in_device_memory("workspace", execution.workspace);
+  if (execution.workspace != nullptr && !is_checked) {
+    check_in_device_memory("workspace", execution.workspace);
+  }
 }
 
 template <class Tensors>
-const KernelRow& kernel_for(std::string_view variant, Pass pass, const AttentionProblem& problem,
-                            const ExecutionOptions& execution, const Tensors& tensors) {
+Decision decide_for(std::string_view variant, Pass pass, AttentionProblem problem,
+                    const ExecutionOptions& execution, const Tensors& tensors) {
   if (find_variant(variant).pass != pass) {
     throw ProblemError("variant", variant, "a " + std::string(to_string(pass)) + " variant");
   }
-  return find_kernel_for(tensors, variant, problem, execution, compute_capability());
+  const KernelRow& row =
+      find_kernel_for(tensors, variant, problem, execution, compute_capability());
+  return {std::move(problem), &row};
 }
 
 Call prepare(const KernelRow& row, const AttentionProblem& problem,
@@ -138,6 +146,13 @@ Call prepare(const KernelRow& row, const AttentionProblem& problem,
 }
 
 }  // namespace
+
+int device_or_none() {
+  int device = 0;
+  if (cudaGetDevice(&device) == cudaSuccess) return device;
+  cudaGetLastError();  // clears the error for later calls
+  return -1;
+}
 
 int compute_capability() {
   int device = 0, major = 0, minor = 0;
@@ -173,38 +188,63 @@ std::size_t workspace_bytes(std::string_view variant, const AttentionProblem& pr
   return parts(row, problem, execution, nullptr).bytes;
 }
 
-void attention_forward(std::string_view variant, const ForwardTensors& tensors,
-                       const AttentionOptions& options, const ExecutionOptions& execution) {
-  const AttentionProblem problem = check_forward(tensors, options);
-  const KernelRow& row = kernel_for(variant, Pass::kForward, problem, execution, tensors);
-  check_in_device_memory({{"Q", tensors.Q},
-                          {"K", tensors.K},
-                          {"V", tensors.V},
-                          {"O", tensors.O},
-                          {"lse", tensors.lse}});
+Decision decide(std::string_view variant, AttentionProblem problem, const ForwardTensors& tensors,
+                const ExecutionOptions& execution) {
+  return decide_for(variant, Pass::kForward, std::move(problem), execution, tensors);
+}
+
+Decision decide(std::string_view variant, AttentionProblem problem, const BackwardTensors& tensors,
+                const ExecutionOptions& execution) {
+  return decide_for(variant, Pass::kBackward, std::move(problem), execution, tensors);
+}
+
+std::size_t workspace_bytes(const Decision& decision, const ExecutionOptions& execution) {
+  return parts(*decision.row, decision.problem, execution, nullptr).bytes;
+}
+
+void run(const Decision& decision, const ForwardTensors& tensors,
+         const ExecutionOptions& execution) {
+  const AttentionProblem& problem = decision.problem;
+  if (!execution.memory_is_checked) {
+    check_in_device_memory({{"Q", tensors.Q},
+                            {"K", tensors.K},
+                            {"V", tensors.V},
+                            {"O", tensors.O},
+                            {"lse", tensors.lse}});
+  }
   if (execution.has_state()) {
     check_states(problem, tensors, execution.state_in, execution.state_out);
     for (const ForwardState* state : {&execution.state_in, &execution.state_out}) {
       check_in_device_memory({{"state m", state->m}, {"state l", state->l}, {"state O", state->O}});
     }
   }
-  row.forward({prepare(row, problem, execution), tensors});
+  decision.row->forward({prepare(*decision.row, problem, execution), tensors});
+}
+
+void run(const Decision& decision, const BackwardTensors& tensors,
+         const ExecutionOptions& execution) {
+  if (!execution.memory_is_checked) {
+    check_in_device_memory({{"Q", tensors.Q},
+                            {"K", tensors.K},
+                            {"V", tensors.V},
+                            {"O", tensors.O},
+                            {"lse", tensors.lse},
+                            {"dO", tensors.dO},
+                            {"dQ", tensors.dQ},
+                            {"dK", tensors.dK},
+                            {"dV", tensors.dV}});
+  }
+  decision.row->backward({prepare(*decision.row, decision.problem, execution), tensors});
+}
+
+void attention_forward(std::string_view variant, const ForwardTensors& tensors,
+                       const AttentionOptions& options, const ExecutionOptions& execution) {
+  run(decide(variant, check_forward(tensors, options), tensors, execution), tensors, execution);
 }
 
 void attention_backward(std::string_view variant, const BackwardTensors& tensors,
                         const AttentionOptions& options, const ExecutionOptions& execution) {
-  const AttentionProblem problem = check_backward(tensors, options);
-  const KernelRow& row = kernel_for(variant, Pass::kBackward, problem, execution, tensors);
-  check_in_device_memory({{"Q", tensors.Q},
-                          {"K", tensors.K},
-                          {"V", tensors.V},
-                          {"O", tensors.O},
-                          {"lse", tensors.lse},
-                          {"dO", tensors.dO},
-                          {"dQ", tensors.dQ},
-                          {"dK", tensors.dK},
-                          {"dV", tensors.dV}});
-  row.backward({prepare(row, problem, execution), tensors});
+  run(decide(variant, check_backward(tensors, options), tensors, execution), tensors, execution);
 }
 
 }  // namespace flashlab::cuda

@@ -63,7 +63,8 @@ struct ExecutionOptions {
   /// outside 0 … seqlen_k are clamped.
   const std::int64_t* device_key_lengths = nullptr;
   /// The bounds of packed sequences in device memory, instead of AttentionOptions::cu_seqlens_q and
-  /// cu_seqlens_k: num_sequences + 1 each. Bounds outside 0 … seqlen_q (seqlen_k) are clamped.
+  /// cu_seqlens_k: num_sequences + 1 each. Tokens after the last bound belong to no sequence. Bounds
+  /// outside 0 … seqlen_q (seqlen_k) are clamped.
   const std::int64_t* device_cu_seqlens_q = nullptr;
   const std::int64_t* device_cu_seqlens_k = nullptr;
   std::int64_t num_sequences = 0;  // of these
@@ -83,6 +84,8 @@ struct ExecutionOptions {
   std::int64_t first_query = 0;
   std::string_view kernel;  // stem of a kernel file, if several are possible; empty: the best
   KernelObserver* observer = nullptr;
+  /// The caller knows that all memory is of the current device, and that outputs overlap nothing.
+  bool memory_is_checked = false;
   /// In memory of the host that the device can read: once it is not 0, query tiles or K/V tiles that have
   /// not begun are left out, and results are not valid. Null: nothing can stop the call. Only
   /// flash2_wgmma_sm90, which then has a block for each query tile or pair, and bwd_onepass_wgmma_sm90.

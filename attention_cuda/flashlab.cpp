@@ -3,32 +3,23 @@
 
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "attention_cuda/attention.hpp"
 #include "attention_cuda/detail/c_arguments.hpp"
+#include "attention_cuda/detail/call_plans.hpp"
 #include "attention_cuda/registry.hpp"
 #include "attention_cuda/tiles.hpp"
 
 namespace flashlab::cuda {
 namespace {
 
-std::string_view variant_of(const AttentionProblem& problem, const flashlab_options& options,
-                            Pass pass) {
-  const std::string_view variant = options.variant != nullptr ? options.variant : kAutoVariant;
-  if (variant == kAutoVariant) {
-    if (pass == Pass::kBackward) return "bwd-onepass";
-    return forward_variant_here(problem, execution_options(options));
-  }
-  if (find_variant(variant).pass != pass) {
-    throw ProblemError("variant", variant, "a " + std::string(to_string(pass)) + " variant");
-  }
-  return variant;
-}
-
-std::uint64_t bytes_needed(const AttentionProblem& problem, const flashlab_options& options,
-                           Pass pass) {
-  return workspace_bytes(variant_of(problem, options, pass), problem, execution_options(options));
+template <class Tensors>
+void run_call(const Tensors& tensors, const flashlab_options& options) {
+  const CallPlan& plan = plan_of(tensors, options);
+  std::visit([&](const auto& views) { run(plan.decision, views, execution_options(options)); },
+             plan.tensors);
 }
 
 std::string arithmetic_text(std::span<const Arithmetic> arithmetic) {
@@ -64,33 +55,19 @@ using namespace flashlab::cuda;
 
 flashlab_status flashlab_attention_forward(const flashlab_forward_tensors* tensors,
                                            const flashlab_options* options) {
-  return guarded([&] {
-    const flashlab_options all = known(options);
-    const auto views = views_of(given("tensors", tensors));
-    const flashlab::AttentionOptions attention = attention_options(all);
-    attention_forward(variant_of(check_forward(views, attention), all, flashlab::Pass::kForward),
-                      views, attention, execution_options(all));
-  });
+  return guarded([&] { run_call(given("tensors", tensors), known(options)); });
 }
 
 flashlab_status flashlab_attention_backward(const flashlab_backward_tensors* tensors,
                                             const flashlab_options* options) {
-  return guarded([&] {
-    const flashlab_options all = known(options);
-    const auto views = views_of(given("tensors", tensors));
-    const flashlab::AttentionOptions attention = attention_options(all);
-    attention_backward(variant_of(check_backward(views, attention), all, flashlab::Pass::kBackward),
-                       views, attention, execution_options(all));
-  });
+  return guarded([&] { run_call(given("tensors", tensors), known(options)); });
 }
 
 flashlab_status flashlab_forward_workspace_bytes(const flashlab_forward_tensors* tensors,
                                                  const flashlab_options* options, uint64_t* bytes) {
   return guarded([&] {
     given("bytes", bytes);
-    const flashlab_options all = known(options);
-    const auto problem = check_forward(views_of(given("tensors", tensors)), attention_options(all));
-    *bytes = bytes_needed(problem, all, flashlab::Pass::kForward);
+    *bytes = plan_of(given("tensors", tensors), known(options)).workspace_bytes;
   });
 }
 
@@ -99,10 +76,7 @@ flashlab_status flashlab_backward_workspace_bytes(const flashlab_backward_tensor
                                                   uint64_t* bytes) {
   return guarded([&] {
     given("bytes", bytes);
-    const flashlab_options all = known(options);
-    const auto problem =
-        check_backward(views_of(given("tensors", tensors)), attention_options(all));
-    *bytes = bytes_needed(problem, all, flashlab::Pass::kBackward);
+    *bytes = plan_of(given("tensors", tensors), known(options)).workspace_bytes;
   });
 }
 

@@ -114,7 +114,7 @@ typedef struct flashlab_state {
 typedef struct flashlab_options {
   uint64_t struct_bytes;  ///< sizeof(flashlab_options); tells a later library the fields
   /// The algorithm. Null or "auto": forward "split-kv" or "flash2", as suits the problem and the GPU;
-  /// backward "bwd-onepass".
+  /// backward "bwd-onepass", or "bwd-twopass" where `deterministic` asks for it.
   const char* variant;
   const char* kernel;    ///< stem of a kernel file of the variant; null: the best one
   int32_t mask;          ///< FLASHLAB_MASK_NONE, …
@@ -147,7 +147,9 @@ typedef struct flashlab_options {
   /// cu_seqlens_q[s + 1] - 1 and keys likewise; mask and window count within it. Host memory,
   /// num_sequences + 1 numbers each, rising from 0 to seqlen_q (seqlen_k). Null: not packed.
   const int64_t *cu_seqlens_q, *cu_seqlens_k;
-  /// The same in device memory, instead; read when the kernel runs. Numbers outside are clamped.
+  /// The same in device memory, instead; read when the kernel runs. Tokens after the last bound belong to no
+  /// sequence: O = 0, lse = -inf, gradients 0. Bounds that fall or lie outside are not seen: they are
+  /// clamped, so that no other memory is read, and then the results are not specified.
   const int64_t *device_cu_seqlens_q, *device_cu_seqlens_k;
   int64_t num_sequences;
   /// The position of query 0 minus that of key 0, -2^30 … 2^30, if Q and K are parts of longer
@@ -160,6 +162,9 @@ typedef struct flashlab_options {
   /// begun, and results are not valid. For flash2, and for bwd-onepass with head_dim to 128: bf16 and
   /// fp16, compute capability 9.0; refused otherwise. Null: nothing can stop the call.
   const int32_t* stop_flag;
+  /// Not 0: the caller knows that all tensors and arrays are in memory of the current device, and that
+  /// outputs overlap nothing. They are not checked, which saves microseconds.
+  int32_t memory_is_checked;
 } flashlab_options;
 
 /// Writes the defaults.
@@ -180,6 +185,8 @@ FLASHLAB_API flashlab_status flashlab_attention_forward(const flashlab_forward_t
 /// Computes dQ, dK, dV from the results of the forward pass: P = exp(S - lse), delta =
 /// rowsum(dO o O).
 ///
+/// Error   lse is one float, so P has a relative error of up to 2^-20 |lse| besides its rounding. The forward
+///         pass has no such limit: scores may be as large as a float holds
 /// Bits    reproducible, except for bwd-onepass, which adds dQ in order of arrival unless
 ///         `deterministic` is set
 /// Cost    10 batch num_heads seqlen_q seqlen_k head_dim FLOPs, half of it with a causal mask

@@ -64,7 +64,7 @@ def lay_out(prefix, version, summary, tree):
             copy(source, data / "scripts" / pathlib.Path(*relative.parts[1:]))
         else:
             copy(source, data / "data" / relative)
-    for module in (NAME, "flashlab_ranks"):
+    for module in (NAME, "flashlab_library", "flashlab_operations", "flashlab_ranks"):
         copy(ROOT / f"attention_cuda/python/{module}.py", tree / f"{module}.py")
     package = ROOT / "python/flashlab"
     for source in [*sorted(package.glob("*.py")), package / "py.typed"]:

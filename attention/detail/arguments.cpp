@@ -41,18 +41,6 @@ void check_extent(const Named& argument) {
   }
 }
 
-void check_data(const Named& argument) {
-  const auto& [name, tensor] = argument;
-  if (std::count(tensor.shape.begin(), tensor.shape.end(), 0) > 0) return;
-  if (tensor.data == nullptr) throw ProblemError(name, "null", "memory for its elements");
-  const auto address = reinterpret_cast<std::uintptr_t>(tensor.data);
-  if (address % static_cast<std::uintptr_t>(size_in_bytes(tensor.dtype)) != 0) {
-    throw ProblemError(
-        name, "address " + std::to_string(address),
-        "a multiple of the element's " + std::to_string(size_in_bytes(tensor.dtype)) + " bytes");
-  }
-}
-
 std::optional<std::int64_t> checked_window(const char* name, std::optional<std::int64_t> keys) {
   if (keys && *keys < 0) {
     throw ProblemError(name, std::to_string(*keys), "0 keys or more, or none: no limit");
@@ -119,6 +107,18 @@ DataType lse_dtype(DataType dtype) {
 }
 
 }  // namespace
+
+void check_data(const Named& argument) {
+  const auto& [name, tensor] = argument;
+  if (std::count(tensor.shape.begin(), tensor.shape.end(), 0) > 0) return;
+  if (tensor.data == nullptr) throw ProblemError(name, "null", "memory for its elements");
+  const auto address = reinterpret_cast<std::uintptr_t>(tensor.data);
+  if (address % static_cast<std::uintptr_t>(size_in_bytes(tensor.dtype)) != 0) {
+    throw ProblemError(
+        name, "address " + std::to_string(address),
+        "a multiple of the element's " + std::to_string(size_in_bytes(tensor.dtype)) + " bytes");
+  }
+}
 
 void check_rank(const Named& argument, std::size_t rank, const char* axes) {
   const auto& [name, tensor] = argument;

@@ -23,6 +23,8 @@ inline constexpr const char* kKeyAxes = "[batch, num_kv_heads, seqlen_k, head_di
 void check_rank(const Named& argument, std::size_t rank, const char* axes);
 void check_shape(const Named& argument, const std::vector<std::int64_t>& shape, const char* axes);
 void check_dtype(const Named& argument, DataType dtype, const char* like);
+/// Checks that memory is present and aligned.
+void check_data(const Named& argument);
 /// Checks that extents fit 64 bits, and that memory is present and aligned.
 void check_memory(std::span<const Named> arguments);
 /// Checks that every element of an output has its own memory.

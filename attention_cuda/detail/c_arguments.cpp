@@ -4,6 +4,9 @@
 #include <cstring>
 #include <span>
 
+#include "attention_cuda/registry.hpp"
+#include "attention_cuda/tiles.hpp"
+
 namespace flashlab::cuda {
 namespace {
 
@@ -110,7 +113,21 @@ ExecutionOptions execution_options(const flashlab_options& options) {
   result.state_in = state_of("state_in", options.state_in);
   result.state_out = state_of("state_out", options.state_out);
   result.stop_flag = options.stop_flag;
+  result.memory_is_checked = options.memory_is_checked != 0;
   return result;
+}
+
+std::string_view variant_of(const AttentionProblem& problem, const flashlab_options& options,
+                            Pass pass) {
+  const std::string_view variant = options.variant != nullptr ? options.variant : kAutoVariant;
+  if (variant == kAutoVariant) {
+    return pass == Pass::kForward ? forward_variant_here(problem, execution_options(options))
+                                  : kAutoBackwardVariant;
+  }
+  if (find_variant(variant).pass != pass) {
+    throw ProblemError("variant", variant, "a " + std::string(to_string(pass)) + " variant");
+  }
+  return find_variant(variant).name;
 }
 
 }  // namespace flashlab::cuda

@@ -5,6 +5,7 @@
 #include <exception>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 
 #include "attention_cuda/attention.hpp"
 #include "attention_cuda/flashlab.h"
@@ -65,6 +66,12 @@ DataType dtype_of(const std::string& name, std::int32_t dtype);
 ForwardTensors views_of(const flashlab_forward_tensors& tensors);
 BackwardTensors views_of(const flashlab_backward_tensors& tensors);
 AttentionOptions attention_options(const flashlab_options& options);
+/// What "auto" is in the backward pass, and what takes its place where it cannot be deterministic.
+inline constexpr std::string_view kAutoBackwardVariant = "bwd-onepass",
+                                  kOrderedBackwardVariant = "bwd-twopass";
+/// The variant that runs: the options' one, or for "auto" the one that suits the problem and the GPU.
+std::string_view variant_of(const AttentionProblem& problem, const flashlab_options& options,
+                            Pass pass);
 ExecutionOptions execution_options(const flashlab_options& options);
 
 }  // namespace flashlab::cuda

@@ -40,9 +40,19 @@ __global__ void __launch_bounds__(kRangeThreads)
   const int i = static_cast<int>(is_query ? index : index - queries.length);
   const Bounds& bounds = is_query ? queries : keys;
   IndexRange* const to = is_query ? of_queries + i : of_keys + i;
-  const int other_length = is_query ? keys.length : queries.length;
-  *to = {other_length, other_length};
-  if (bounds.count < 1) return;
+  const Bounds& other = is_query ? keys : queries;
+  // Before the first bound and after the last one: tokens of no sequence, which see nothing. Ends of ranges
+  // do not decrease, and do not go beyond the last bound: nothing there is read.
+  const int before = bounds.count < 1 ? 0 : other.at(0),
+            after = bounds.count < 1 ? other.length : max(before, other.at(other.count));
+  if (bounds.count < 1 || i >= bounds.at(bounds.count)) {
+    *to = {after, after};
+    return;
+  }
+  if (i < bounds.at(0)) {
+    *to = {before, before};
+    return;
+  }
 
   const int s = bounds.containing(i);
   const int first_query = queries.at(s), num_queries = max(0, queries.at(s + 1) - first_query);

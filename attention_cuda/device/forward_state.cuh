@@ -47,12 +47,12 @@ class StateRow {
       }
     }
   }
-  /// l is the row's whole sum.
+  /// l is the row's whole sum. `factor`: of l and O.
   template <int kHeadDim, class Two>
-  __device__ void store(float m, float l, const Two& two) const {
+  __device__ void store(float m, float l, const Two& two, float factor = 1) const {
     if (lane_ == 0) {
       *m_ = m;
-      *l_ = l;
+      *l_ = l * factor;
     }
 #pragma unroll
     for (int n = 0; n < kHeadDim / 8; ++n) {
@@ -60,7 +60,7 @@ class StateRow {
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const int column = 8 * n + 2 * lane_ + i;
-        if (column < head_dim_) O_[column * column_stride_] = columns[i];
+        if (column < head_dim_) O_[column * column_stride_] = columns[i] * factor;
       }
     }
   }

@@ -3,9 +3,13 @@
 //   m' = max(m, rowmax S);  P = exp(S - m');  l = l exp(m - m') + rowsum P
 //   O = O exp(m - m') + P V
 //
-// Everything is in powers of two: exp(scale s - m) = 2^(s c - M), c = scale log2(e), M = m log2(e).
-// M may be below the maximum by up to kLag. Then P is at most 2^kLag, which costs fp32 sums and
-// 16-bit P no precision, and O is rarely rescaled. The quotient O / l is the same.
+// Everything is in powers of two: exp(scale (s - m)) = 2^(c (s - m)), c = scale log2(e), where m is the
+// largest s. m may be an older one, by which c s is at most kLag too large. Then P is at most 2^kLag,
+// which costs fp32 sums and 16-bit P no precision, and O is rarely rescaled. O / l is the same.
+//
+// A multiply-add of s, c and -(c m) rounds c m before it subtracts. So the largest weight is not exactly 1,
+// but 2^e with |e| <= 2^-24 |c m|. Up to kLargestProduct it is 1 in bf16 and fp16, and beyond, (s - m) c
+// takes its place: its large parts cancel before anything is rounded.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,19 +20,73 @@ namespace flashlab::cuda {
 
 inline constexpr float kLog2E = 1.44269504088896340736f, kLn2 = 0.693147180559945309417f;
 inline constexpr float kLag = 8;
+inline constexpr float kLargestProduct = 4096;
+
+/// The largest score m of each row, as far as the thread knows it, and what weights subtract for it.
+template <int kRows>
+class RowMaxima {
+ public:
+  __device__ __forceinline__ RowMaxima() {
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) score_[i] = product_[i] = -INFINITY;  // no key is visible
+  }
+  __device__ __forceinline__ float score(int i) const { return score_[i]; }
+  /// c m, rounded; NaN if it is beyond kLargestProduct.
+  __device__ __forceinline__ float product(int i) const { return product_[i]; }
+  __device__ __forceinline__ bool is_large(int i) const { return isnan(product_[i]); }
+
+  /// Whether `raise` may change m: true if c `largest` is above c m + kLag, or c m is large.
+  __device__ __forceinline__ bool may_rise(int i, float largest, float c) const {
+    return !(largest * c <= product_[i] + kLag);
+  }
+  /// m = largest, if that is above m by more than kLag / c. Returns the factor for sums, 2^(c (old m - m)).
+  __device__ __forceinline__ float raise(int i, float largest, float c) {
+    const float old = score_[i];
+    if (!((largest - old) * c > kLag)) return 1;  // also if both are -inf
+    const float product = largest * c;
+    score_[i] = largest;
+    product_[i] = fabsf(product) <= kLargestProduct ? product : NAN;
+    return ptx::exp2_approximate((old - largest) * c);
+  }
+
+  /// scale m + ln l. The same of a state and of what the state was made from, unless m is large.
+  __device__ __forceinline__ float log_sum(int i, float l, float scale) const {
+    if (l == 0) return -INFINITY;
+    return is_large(i) ? fmaf(score_[i], scale, log2f(l) * kLn2) : (product_[i] + log2f(l)) * kLn2;
+  }
+
+  /// m of a state (attention/forward_state.hpp) to go on with. Returns the factor for sums: 1, unless m is
+  /// large.
+  __device__ __forceinline__ float go_on(int i, float m, float c) {
+    score_[i] = __fdividef(m, c);
+    const bool is_small = m == -INFINITY || fabsf(m) <= kLargestProduct;
+    product_[i] = is_small ? m : NAN;
+    return is_small ? 1.F : ptx::exp2_approximate(-fmaf(score_[i], c, -m));
+  }
+  /// The same m if it was not raised, and the same sums if it is not large.
+  __device__ __forceinline__ float state(int i, float c, float& factor) const {
+    factor = 1;
+    if (!is_large(i)) return product_[i];
+    const float m = score_[i] * c;
+    factor = ptx::exp2_approximate(fmaf(score_[i], c, -m));
+    return m;
+  }
+
+ private:
+  float product_[kRows];
+  // Read when m may rise and at the end. Volatile, so that it takes no register.
+  volatile float score_[kRows];
+};
 
 /// The rows that one lane shares with three other lanes: two for each 16 x 8 tile of sums.
 template <int kRowTiles>
 struct RowStatistics {
-  float maximum[kRowTiles][2];  // M; -inf until a key is visible
-  float sum[kRowTiles][2];      // l, this lane's part
+  RowMaxima<2 * kRowTiles> maxima;  // of row 8 half of tile r: 2 r + half
+  float sum[kRowTiles][2];          // l, this lane's part
 
   __device__ __forceinline__ RowStatistics() {
 #pragma unroll
-    for (int r = 0; r < kRowTiles; ++r) {
-      maximum[r][0] = maximum[r][1] = -INFINITY;
-      sum[r][0] = sum[r][1] = 0;
-    }
+    for (int r = 0; r < kRowTiles; ++r) sum[r][0] = sum[r][1] = 0;
   }
 };
 
@@ -42,38 +100,33 @@ __device__ __forceinline__ float row_sum(float value) {
   return value + __shfl_xor_sync(0xffffffffu, value, 2);
 }
 
-/// Raises M if a row of S exceeds it by too much, and rescales l and O.
+/// Raises m if a row of S exceeds it by too much, and rescales l and O. scale_log2: c, positive.
 template <int kRowTiles, int kKeyTiles, int kColumnTiles>
 __device__ __forceinline__ void raise_maximum(RowStatistics<kRowTiles>& rows,
                                               const float (&S)[kRowTiles][kKeyTiles][4],
                                               float scale_log2,
                                               float (&O)[kRowTiles][kColumnTiles][4]) {
-  float raised[kRowTiles][2];
-  bool is_raised = false;
+  float largest[kRowTiles][2];
+  bool may_rise = false;
 #pragma unroll
   for (int r = 0; r < kRowTiles; ++r) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      float largest = fmaxf(S[r][0][2 * half], S[r][0][2 * half + 1]);
+      float of_lane = fmaxf(S[r][0][2 * half], S[r][0][2 * half + 1]);
 #pragma unroll
       for (int n = 1; n < kKeyTiles; ++n) {
-        largest = fmaxf(largest, fmaxf(S[r][n][2 * half], S[r][n][2 * half + 1]));
+        of_lane = fmaxf(of_lane, fmaxf(S[r][n][2 * half], S[r][n][2 * half + 1]));
       }
-      largest = row_maximum(largest) * scale_log2;
-      const float old = rows.maximum[r][half];
-      raised[r][half] = largest > old + kLag ? largest : old;
-      is_raised |= raised[r][half] != old;
+      largest[r][half] = row_maximum(of_lane);
+      may_rise |= rows.maxima.may_rise(2 * r + half, largest[r][half], scale_log2);
     }
   }
-  if (!__any_sync(0xffffffffu, is_raised)) return;
+  if (!__any_sync(0xffffffffu, may_rise)) return;
 #pragma unroll
   for (int r = 0; r < kRowTiles; ++r) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const float old = rows.maximum[r][half];
-      const float rescale = raised[r][half] == old ? 1.f  // also if both are -inf
-                                                   : ptx::exp2_approximate(old - raised[r][half]);
-      rows.maximum[r][half] = raised[r][half];
+      const float rescale = rows.maxima.raise(2 * r + half, largest[r][half], scale_log2);
       rows.sum[r][half] *= rescale;
 #pragma unroll
       for (int n = 0; n < kColumnTiles; ++n) {
@@ -84,22 +137,49 @@ __device__ __forceinline__ void raise_maximum(RowStatistics<kRowTiles>& rows,
   }
 }
 
+/// What the exponents subtract: c m. Where that is large, S becomes S - m, so that its large part
+/// is gone before anything is rounded, and nothing is left to subtract.
+template <int kRowTiles, int kKeyTiles>
+__device__ __forceinline__ void take_products(const RowStatistics<kRowTiles>& rows,
+                                              float (&S)[kRowTiles][kKeyTiles][4],
+                                              float (&product)[kRowTiles][2]) {
+  bool is_large = false;
+#pragma unroll
+  for (int i = 0; i < 2 * kRowTiles; ++i) {
+    const float c_m = rows.maxima.product(i);
+    product[i / 2][i % 2] = c_m == -INFINITY ? 0.f : c_m;  // -inf - -inf is NaN
+    is_large |= rows.maxima.is_large(i);
+  }
+  if (!__any_sync(0xffffffffu, is_large)) return;
+#pragma unroll
+  for (int i = 0; i < 2 * kRowTiles; ++i) {
+    if (!rows.maxima.is_large(i)) continue;
+    const float m = rows.maxima.score(i);
+    product[i / 2][i % 2] = 0;
+#pragma unroll
+    for (int n = 0; n < kKeyTiles; ++n) {
+      S[i / 2][n][2 * (i % 2)] -= m;
+      S[i / 2][n][2 * (i % 2) + 1] -= m;
+    }
+  }
+}
+
 /// Replaces S by P and adds to l.
 template <int kRowTiles, int kKeyTiles>
 __device__ __forceinline__ void exponentiate(RowStatistics<kRowTiles>& rows,
                                              float (&S)[kRowTiles][kKeyTiles][4],
                                              float scale_log2) {
+  float product[kRowTiles][2];
+  take_products(rows, S, product);
 #pragma unroll
   for (int r = 0; r < kRowTiles; ++r) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const float maximum = rows.maximum[r][half];
-      const float subtracted = maximum == -INFINITY ? 0.f : maximum;  // -inf - -inf is NaN
 #pragma unroll
       for (int n = 0; n < kKeyTiles; ++n) {
 #pragma unroll
         for (int e = 2 * half; e < 2 * half + 2; ++e) {
-          S[r][n][e] = ptx::exp2_approximate(fmaf(S[r][n][e], scale_log2, -subtracted));
+          S[r][n][e] = ptx::exp2_approximate(fmaf(S[r][n][e], scale_log2, -product[r][half]));
           rows.sum[r][half] += S[r][n][e];
         }
       }

@@ -1,12 +1,12 @@
 // flash2 forward on tensor cores: one block per query tile, one pass over K and V.
 //
-//   M = -inf, l = 0, O = 0; or what an earlier call stored as its state
+//   m = -inf, l = 0, O = 0; or what an earlier call stored as its state
 //   for each K/V tile j that the query tile sees:
 //     1  start loading Kj+1 and Vj+1
 //     2  S = Q Kj^T;  -inf for hidden keys, on edge tiles only
-//     3  M' = max(M, rowmax S);  l, O *= 2^(M - M');  P = 2^(c S - M');  l += rowsum P
+//     3  m' = max(m, rowmax S);  l, O *= 2^(c (m - m'));  P = 2^(c S - c m');  l += rowsum P
 //     4  O += P Vj
-//   5  O = O / l,  lse = (M + log2 l) ln 2; or M, l and O are stored as a state
+//   5  O = O / l,  lse = scale m + ln l; or c m, l and O are stored as a state
 //
 // Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q] fp32
 //          K, V [batch, num_kv_heads, seqlen_k, head_dim];  bf16, fp16 or fp32, strides in elements
@@ -93,12 +93,12 @@ __device__ __forceinline__ void store_pair(float* to, float first, float second)
   *reinterpret_cast<float2*>(to) = make_float2(first, second);
 }
 
-/// Stores O = O / l in the warp's own rows of sQ, and lse in global memory.
+/// Stores O = O / l in the warp's own rows of sQ, and lse in global memory. scale: of S, positive.
 template <class Config>
 __device__ __forceinline__ void finish(Fragments<Config>& fragments,
                                        const RowStatistics<Config::kRowTiles>& rows,
                                        const typename Config::WarpQTile& sQ, float* mLse,
-                                       std::int64_t lse_stride, int num_rows) {
+                                       std::int64_t lse_stride, float scale, int num_rows) {
   __syncwarp();  // all lanes have finished reading these rows as queries
   const int lane = lane_id();
 #pragma unroll
@@ -114,7 +114,7 @@ __device__ __forceinline__ void finish(Fragments<Config>& fragments,
                    fragments.O[r][n][2 * half + 1] * inverse);
       }
       if (mLse != nullptr && lane % 4 == 0 && row < num_rows) {
-        mLse[row * lse_stride] = sum == 0 ? -INFINITY : (rows.maximum[r][half] + log2f(sum)) * kLn2;
+        mLse[row * lse_stride] = rows.maxima.log_sum(2 * r + half, sum, scale);
       }
     }
   }
@@ -125,7 +125,7 @@ template <class Config>
 __device__ __forceinline__ void load_state(Fragments<Config>& fragments,
                                            RowStatistics<Config::kRowTiles>& rows,
                                            const StateTensors& state, int b, int h, int first_query,
-                                           const Sizes& sizes) {
+                                           const Sizes& sizes, float scale_log2) {
   const int lane = new_lane_id();
 #pragma unroll
   for (int r = 0; r < Config::kRowTiles; ++r) {
@@ -133,9 +133,18 @@ __device__ __forceinline__ void load_state(Fragments<Config>& fragments,
     for (int half = 0; half < 2; ++half) {
       const int row =
           ptx::recomputed(min(first_query + 16 * r + 8 * half + lane / 4, sizes.seqlen_q - 1));
+      float m;
       StateRow(state, ptx::recomputed(b), ptx::recomputed(h), row, lane, sizes.head_dim)
-          .load<Config::kHeadDim>(rows.maximum[r][half], rows.sum[r][half],
+          .load<Config::kHeadDim>(m, rows.sum[r][half],
                                   [&](int n) { return fragments.O[r][n] + 2 * half; });
+      const float factor = rows.maxima.go_on(2 * r + half, m, scale_log2);
+      if (!__any_sync(0xffffffffu, factor != 1)) continue;
+      rows.sum[r][half] *= factor;
+#pragma unroll
+      for (int n = 0; n < Config::kHeadDim / 8; ++n) {
+        fragments.O[r][n][2 * half] *= factor;
+        fragments.O[r][n][2 * half + 1] *= factor;
+      }
     }
   }
 }
@@ -143,7 +152,7 @@ template <class Config>
 __device__ __forceinline__ void store_state(const Fragments<Config>& fragments,
                                             const RowStatistics<Config::kRowTiles>& rows,
                                             const StateTensors& state, int b, int h,
-                                            int first_query, const Sizes& sizes) {
+                                            int first_query, const Sizes& sizes, float scale_log2) {
   const int lane = new_lane_id();
 #pragma unroll
   for (int r = 0; r < Config::kRowTiles; ++r) {
@@ -152,9 +161,11 @@ __device__ __forceinline__ void store_state(const Fragments<Config>& fragments,
       const int row = ptx::recomputed(first_query + 16 * r + 8 * half + lane / 4);
       const float sum = row_sum(rows.sum[r][half]);
       if (row >= sizes.seqlen_q) continue;
+      float factor;
+      const float m = rows.maxima.state(2 * r + half, scale_log2, factor);
       StateRow(state, ptx::recomputed(b), ptx::recomputed(h), row, lane, sizes.head_dim)
-          .store<Config::kHeadDim>(rows.maximum[r][half], sum,
-                                   [&](int n) { return fragments.O[r][n] + 2 * half; });
+          .store<Config::kHeadDim>(
+              m, sum, [&](int n) { return fragments.O[r][n] + 2 * half; }, factor);
     }
   }
 }
@@ -227,7 +238,9 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
   RowStatistics<Config::kRowTiles> rows;
   clear(fragments.O);
   if constexpr (kHasState) {
-    if (state_in.is_given()) load_state(fragments, rows, state_in, b, h, warp_query, sizes);
+    if (state_in.is_given()) {
+      load_state(fragments, rows, state_in, b, h, warp_query, sizes, scale_log2);
+    }
   }
   if constexpr (Config::kQInRegisters) {
 #pragma unroll
@@ -252,7 +265,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
         hide<false>(fragments, ranges, first_key);
       }
       if (first_key < last_range.first) hide<true>(fragments, ranges, first_key);
-      // 3. M, l and P.
+      // 3. m, l and P.
       raise_maximum(rows, fragments.S, scale_log2, fragments.O);
       exponentiate(rows, fragments.S, scale_log2);
       // 4. O.
@@ -271,13 +284,15 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
   if (own_query >= sizes.seqlen_q) return;
   if constexpr (kHasState) {
     if (state_out.is_given()) {
-      store_state(fragments, rows, state_out, done.b, done.h, own_query, sizes);
+      store_state(fragments, rows, state_out, done.b, done.h, own_query, sizes, scale_log2);
       return;
     }
   }
   float* const mLse =
       arguments.lse.data == nullptr ? nullptr : arguments.lse.row(done.b, done.h, own_query);
-  finish(fragments, rows, sWarpQ, mLse, arguments.lse.row_stride, sizes.seqlen_q - own_query);
+  const float scale = arguments.softmax_scale == 0 ? 1.f : fabsf(arguments.softmax_scale);
+  finish(fragments, rows, sWarpQ, mLse, arguments.lse.row_stride, scale,
+         sizes.seqlen_q - own_query);
   __syncwarp();
   store_rows(sWarpQ, global_rows(arguments.O, done.b, done.h, own_query, sizes.seqlen_q,
                                  sizes.head_dim, aligned.O));

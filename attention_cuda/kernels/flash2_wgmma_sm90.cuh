@@ -1,16 +1,17 @@
 // flash2 forward with the instructions of compute capability 9.0: bulk tensor copies, mbarriers and
 // wgmma. One pass over K and V for each query tile, from the last visible K/V tile to the first.
 //
-//   M = -inf, l = 0, O = 0; or what an earlier call stored as its state
-//   1  S = Q Kj^T for the last tile j;  M = ceil(c rowmax S);  P = 2^(c S - M);  l = rowsum P
+//   m = -inf, l = 0, O = 0; or what an earlier call stored as its state
+//   1  S = Q Kj^T for the last tile j;  m = rowmax S;  P = 2^(c S - c m);  l = rowsum P
 //   for each K/V tile j before it:
 //     2  issue S = Q Kj^T, then O += P Vj+1, which run together
-//     3  wait for S.  Tiles with a mask: -inf for hidden keys; if c rowmax S exceeds M by more than
-//        kLag, raise M and multiply l by 2^(old M - M).  P' = 2^(c S - M);  l = l + rowsum P'
-//        Tiles without a mask: P' and l with M as it is. Only if a weight is too large, compute S
-//        again and go on as with a mask. M needs no search in most tiles, and O no factor
-//     4  wait for O;  if M was raised, O *= 2^(old M - M);  P = P'
-//   5  O += P V0;  O = O / l,  lse = (M + log2 l) ln 2; or M, l and O are stored as a state
+//     3  wait for S.  Tiles with a mask: -inf for hidden keys; if c rowmax S exceeds c m by more than
+//        kLag, raise m and multiply l by 2^(c (old m - m)).  P' = 2^(c S - c m);  l = l + rowsum P'
+//        Tiles without a mask: P' and l with m as it is. Only if a weight is too large, compute S
+//        again and go on as with a mask. m needs no search in most tiles, and O no factor
+//     4  wait for O;  if m was raised, O *= 2^(c (old m - m));  P = P'
+//   5  O += P V0;  O = O / l,  lse = scale m + ln l; or c m, l and O are stored as a state
+//   Where c m is above kLargestProduct, the exponent is c (S - m) (device/online_softmax.cuh)
 //
 // Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q] fp32
 //          K, V [batch, num_kv_heads, seqlen_k, head_dim];  bf16 or fp16, rows and strides of

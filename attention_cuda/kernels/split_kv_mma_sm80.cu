@@ -1,8 +1,8 @@
 // split-kv forward on tensor cores, for few queries: K and V are split among warps, and a second
 // kernel merges the partial results.
 //
-//   1  each warp, on its key tiles j:  S = Q Kj^T;  M' = max(M, rowmax S)
-//                                      l, O *= 2^(M - M');  P = 2^(c S - M');  l += rowsum P
+//   1  each warp, on its key tiles j:  S = Q Kj^T;  m' = max(m, rowmax S)
+//                                      l, O *= 2^(c (m - m'));  P = 2^(c S - c m');  l += rowsum P
 //                                      O += P Vj
 //   2  each block (a split):           m, l, O of its warps merged into one partial result
 //   3  then for each query:            m = max m_s;  l = sum l_s exp(m_s - m)
@@ -80,7 +80,7 @@ struct WarpResult {
   __device__ __forceinline__ float* O(int row, int column) const {
     return data + row * Config::kResultStride + column;
   }
-  __device__ __forceinline__ float& row_max(int row) const {  // in powers of two
+  __device__ __forceinline__ float& row_max(int row) const {  // the largest score, not yet scaled
     return data[Config::kRows * Config::kResultStride + row];
   }
   __device__ __forceinline__ float& row_sum(int row) const {
@@ -128,16 +128,17 @@ __device__ __forceinline__ void store_result(const warp_attention::Fragments<Con
           make_float2(fragments.O[0][n][2 * half], fragments.O[0][n][2 * half + 1]);
     }
     if (lane % 4 == 0) {
-      result.row_max(row) = statistics.maximum[0][half];
+      result.row_max(row) = statistics.maxima.score(half);
       result.row_sum(row) = sum;
     }
   }
 }
 
-/// Merges the results of the block's warps into the partial result of its split.
+/// Merges the results of the block's warps into the partial result of its split. scale: of S, positive.
 template <class Config, class ResultOf>
 __device__ __forceinline__ void merge_warps(const ResultOf& result_of, const PackedRows& rows,
-                                            const PartialResults& partial, const Sizes& sizes) {
+                                            const PartialResults& partial, const Sizes& sizes,
+                                            float scale) {
   for (int k = static_cast<int>(threadIdx.x); k < rows.count * Config::kHeadDim;
        k += Config::kNumThreads) {
     const int r = k / Config::kHeadDim, column = k % Config::kHeadDim;
@@ -145,14 +146,15 @@ __device__ __forceinline__ void merge_warps(const ResultOf& result_of, const Pac
     float row_max = -INFINITY, row_sum = 0, numerator = 0;
     for (int w = 0; w < Config::kNumWarps; ++w) row_max = fmaxf(row_max, result_of(w).row_max(r));
     for (int w = 0; w < Config::kNumWarps; ++w) {
-      const float weight = ptx::exp2_approximate(result_of(w).row_max(r) - shift_of(row_max));
+      const float weight =
+          ptx::exp2_approximate((result_of(w).row_max(r) - shift_of(row_max)) * (scale * kLog2E));
       row_sum = fmaf(weight, result_of(w).row_sum(r), row_sum);
       numerator = fmaf(weight, *result_of(w).O(r, column), numerator);
     }
     const std::int64_t at = rows.index(r, sizes) * partial.num_splits + rows.split;
     partial.O[at * sizes.head_dim + column] = numerator;
     if (column == 0) {
-      partial.row_max[at] = row_max * kLn2;
+      partial.row_max[at] = row_max * scale;
       partial.row_sum[at] = row_sum;
     }
   }
@@ -161,13 +163,14 @@ __device__ __forceinline__ void merge_warps(const ResultOf& result_of, const Pac
 template <class Config>
 __global__ void __launch_bounds__(Config::kNumThreads)
     split_kv_mma_sm80_kernel(ForwardArguments<typename Config::Element> arguments,
-                             PartialResults partial, AlignedInputs aligned, float scale_log2) {
+                             PartialResults partial, AlignedInputs aligned, float scale) {
   using namespace warp_attention;
   using Element = typename Config::Element;
   using KVTile = typename Config::KVTile;
   constexpr int kKeys = Config::kBlockKV, kStages = Config::kStages;
   ptx::let_next_kernel_start();  // the merge
   const Sizes& sizes = arguments.sizes;
+  const float scale_log2 = scale * kLog2E;
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = lane_id();
   const PackedRows rows = packed_rows_of_block<Config::kRows>(sizes, partial.num_splits);
   const VisibleKeys visible = arguments.mask.of_batch_entry(rows.b, sizes);
@@ -270,7 +273,7 @@ __global__ void __launch_bounds__(Config::kNumThreads)
   __syncwarp();  // all lanes have finished with the tiles
   store_result(fragments, statistics, result_of(warp));
   __syncthreads();
-  merge_warps<Config>(result_of, rows, partial, sizes);
+  merge_warps<Config>(result_of, rows, partial, sizes, scale);
 }
 
 // ------------------------------------------------------------------------------------- launcher
@@ -296,7 +299,7 @@ void launch_split_kv_mma(const ForwardCall& call) {
   launch(call, tiles.name, split_kv_mma_sm80_kernel<Config>,
          {row_groups(call.problem, tiles) * partial.num_splits, Config::kNumThreads,
           static_cast<std::size_t>(Config::kSharedBytes)},
-         arguments, partial, aligned, scale * kLog2E);
+         arguments, partial, aligned, scale);
   launch_merge<Element, kHeadDim>(call, partial);
 }
 

@@ -11,422 +11,168 @@ Shapes   Q, O, dO, dQ  [batch, num_heads,    seqlen_q, head_dim]   float32, bflo
          K, V, dK, dV  [batch, num_kv_heads, seqlen_k, head_dim]   num_kv_heads divides num_heads
          lse           [batch, num_heads, seqlen_q]                float32, natural logarithm
 Memory   results and workspace use torch's allocator; calls use torch's current stream
-Torch    2.4 or later; flashlab::attention_forward and flashlab::attention_backward are operations
-         of torch.library, so that torch.compile and autograd know them
+Torch    2.10 or later; 2.4 to 2.9 work through ctypes, where a call costs some 100 µs more.
+         flashlab::attention_forward and flashlab::attention_backward are operations, so that
+         torch.compile, torch.export, autograd and torch.func know them
 Errors   ValueError: argument, value, what was expected. RuntimeError: CUDA, no library, no GPU
-Library  $FLASHLAB_CUDA_LIBRARY, else the one in build/, else the one installed with this module
+Library  $FLASHLAB_CUDA_LIBRARY, else the one in build/, else the one installed with this module.
+         FLASHLAB_CTYPES=1: through ctypes in any version
 """
-import contextlib
-import ctypes
-import functools
-import importlib.metadata
-import os
-import typing
-
+from flashlab_library import (  # noqa: F401  (all of these are for callers, too)
+    DTYPES, MASKS, PRODUCTS, Call, Kernel, Library, State, default_library_path, device_numbers,
+    loaded_library)
+from flashlab_operations import (  # noqa: F401
+    NO_SCORE, backward_operation, forward_operation, implementation, packed, packed_before,
+    results_for)
 import torch
-
-DTYPES = {torch.float32: 0, torch.bfloat16: 1, torch.float16: 2}
-MASKS = {"none": 0, "causal": 1, "causal-bottom-right": 2}
-PRODUCTS = {"native": 0, "tf32": 1, "tf32x3": 2, "fp16x3": 3}
-OK, ARGUMENT = 0, 1  # flashlab_status
-MAX_AXES = 4
-LIBRARY = "libflashlab_cuda.so"
+from torch.autograd import forward_ad
 
 
-class TensorStruct(ctypes.Structure):
-    """flashlab_tensor"""
-    _fields_ = [("data", ctypes.c_void_p), ("dtype", ctypes.c_int32), ("rank", ctypes.c_int32),
-                ("shape", ctypes.c_int64 * MAX_AXES), ("strides", ctypes.c_int64 * MAX_AXES)]
-
-
-class ForwardStruct(ctypes.Structure):
-    """flashlab_forward_tensors"""
-    _fields_ = [(name, TensorStruct) for name in ("Q", "K", "V", "O", "lse")]
-
-
-class BackwardStruct(ctypes.Structure):
-    """flashlab_backward_tensors"""
-    _fields_ = [(name, TensorStruct)
-                for name in ("Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV")]
-
-
-class StateStruct(ctypes.Structure):
-    """flashlab_state"""
-    _fields_ = [("m", TensorStruct), ("l", TensorStruct), ("O", TensorStruct)]
-
-
-class OptionsStruct(ctypes.Structure):
-    """flashlab_options"""
-    _fields_ = [("struct_bytes", ctypes.c_uint64), ("variant", ctypes.c_char_p),
-                ("kernel", ctypes.c_char_p), ("mask", ctypes.c_int32),
-                ("products", ctypes.c_int32), ("softmax_scale", ctypes.c_double),
-                ("has_softmax_scale", ctypes.c_int32), ("num_splits", ctypes.c_int32),
-                ("key_lengths", ctypes.c_void_p), ("num_key_lengths", ctypes.c_int64),
-                ("device_key_lengths", ctypes.c_void_p), ("stream", ctypes.c_void_p),
-                ("workspace", ctypes.c_void_p), ("workspace_bytes", ctypes.c_uint64),
-                ("round_statistics", ctypes.c_int32), ("deterministic", ctypes.c_int32),
-                ("window_left", ctypes.c_int64), ("window_right", ctypes.c_int64),
-                ("has_window_left", ctypes.c_int32), ("has_window_right", ctypes.c_int32),
-                ("cu_seqlens_q", ctypes.c_void_p), ("cu_seqlens_k", ctypes.c_void_p),
-                ("device_cu_seqlens_q", ctypes.c_void_p),
-                ("device_cu_seqlens_k", ctypes.c_void_p), ("num_sequences", ctypes.c_int64),
-                ("query_offset", ctypes.c_int64),
-                ("state_in", ctypes.c_void_p), ("state_out", ctypes.c_void_p),
-                ("stop_flag", ctypes.c_void_p)]
-
-
-class KernelStruct(ctypes.Structure):
-    """flashlab_kernel"""
-    _fields_ = [(name, ctypes.c_char_p)
-                for name in ("stem", "variant", "pass", "arithmetic", "source")]
-    _fields_ += [("min_compute_capability", ctypes.c_int32)]
-
-
-class State(typing.NamedTuple):
-    """What flash2 knows after some of the keys; all float32."""
-    m: torch.Tensor  # [batch, num_heads, seqlen_q]: near the largest S log2(e), or -inf
-    l: torch.Tensor  # [batch, num_heads, seqlen_q]: the sum of 2^(S log2(e) - m)
-    O: torch.Tensor  # [batch, num_heads, seqlen_q, head_dim]: the sum of 2^(S log2(e) - m) V
-
-
-class Kernel(typing.NamedTuple):
-    """One kernel of a library; `arithmetic` contains pairs like ("bf16", "native")."""
-    stem: str
-    variant: str
-    direction: str
-    arithmetic: tuple
-    source: str
-    min_compute_capability: int
-
-
-class Library:
-    """A built libflashlab_cuda.so."""
-
-    def __init__(self, path):
-        try:
-            self.functions = ctypes.CDLL(path)
-        except OSError as error:
-            raise RuntimeError(f"{error}: expected a built libflashlab_cuda.so; "
-                               "FLASHLAB_CUDA_LIBRARY says where it lies") from None
-        self.path = path
-        self.functions.flashlab_last_error.restype = ctypes.c_char_p
-        self.functions.flashlab_version.restype = ctypes.c_char_p
-        # The emulation needs no GPU and works on CPU tensors.
-        self.is_emulated = hasattr(self.functions, "flashlab_emulation_take_host_memory")
-        self.device_type = "cpu" if self.is_emulated else "cuda"
-        if self.is_emulated:
-            self.functions.flashlab_emulation_take_host_memory(1)
-
-    def version(self):
-        return self.functions.flashlab_version().decode()
-
-    def kernels(self):
-        """Returns every kernel, in the order of the course."""
-        return [self._kernel(index) for index in range(self.functions.flashlab_kernel_count())]
-
-    def _kernel(self, index):
-        row = KernelStruct()
-        self.check(self.functions.flashlab_get_kernel(index, ctypes.byref(row)))
-        stem, variant, direction, arithmetic, source = (
-            getattr(row, name).decode() for name, _ in KernelStruct._fields_[:5])
-        pairs = tuple(tuple(words.split()) for words in arithmetic.split(", "))
-        return Kernel(stem, variant, direction, pairs, source, row.min_compute_capability)
-
-    def check(self, status):
-        """Raises the last error if this flashlab_status is not OK."""
-        if status != OK:
-            error = ValueError if status == ARGUMENT else RuntimeError
-            raise error(self.functions.flashlab_last_error().decode())
-
-
-def default_library_path():
-    named = os.environ.get("FLASHLAB_CUDA_LIBRARY")
-    here = os.path.dirname(os.path.abspath(__file__))
-    built = os.path.normpath(os.path.join(here, "../../build/attention_cuda", LIBRARY))
-    return named or (built if os.path.exists(built) else _installed_library() or built)
-
-
-def _installed_library():
-    """Returns the library that pip installed with this module, for any installation scheme."""
-    try:
-        files = importlib.metadata.files("flashlab-attention") or []
-    except importlib.metadata.PackageNotFoundError:
-        return None
-    return next((os.path.realpath(file.locate()) for file in files if file.name == LIBRARY), None)
-
-
-@functools.cache
-def loaded_library():
-    """Returns the library that the functions below call."""
-    found = Library(default_library_path())
-    if not found.is_emulated and not torch.cuda.is_available():
-        raise RuntimeError("torch.cuda.is_available() is False: expected an NVIDIA GPU, and a "
-                           "PyTorch that sees it")
-    return found
-
-
-def _number(argument, value, names):
-    if value not in names:
-        raise ValueError(f"{argument}: {value}: expected one of {', '.join(map(str, names))}")
-    return names[value]
-
-
-def _tensor_struct(name, tensor, device):
-    if tensor.device != device:
-        raise ValueError(f"{name}: on {tensor.device}: expected {device}, as Q")
-    if tensor.dim() > MAX_AXES:
-        raise ValueError(f"{name}: {tensor.dim()} axes: expected at most {MAX_AXES}")
-    struct = TensorStruct(tensor.data_ptr(), _number(name, tensor.dtype, DTYPES), tensor.dim())
-    struct.shape[:tensor.dim()], struct.strides[:tensor.dim()] = tensor.shape, tensor.stride()
-    return struct
-
-
-def _window(window):
-    """Returns (left, right) of None, a number (left) or such a pair; None: no limit."""
-    pair = window if isinstance(window, (tuple, list)) else (window, None)
-    if len(pair) != 2 or not all(keys is None or isinstance(keys, int) for keys in pair):
-        raise ValueError(f"window: {window}: expected the keys before a query's position, or "
-                         "(keys before, keys after), with None for no limit")
-    return tuple(pair)
-
-
-class Call:
-    """A pass with its tensors and options. It can run repeatedly: call(). Keeps its tensors and a
-    workspace of `workspace_bytes` alive."""
-
-    def __init__(self, direction, tensors, *, variant, mask="none", softmax_scale=None,
-                 key_lengths=None, window=None, cu_seqlens_q=None, cu_seqlens_k=None,
-                 products="native", kernel="", num_splits=0, query_offset=0,
-                 deterministic=False, round_statistics=False, state_in=None, state_out=None):
-        self._library, self._held = loaded_library(), [tensors, key_lengths]
-        functions = self._library.functions
-        self._run = getattr(functions, f"flashlab_attention_{direction}")
-        struct = {"forward": ForwardStruct, "backward": BackwardStruct}[direction]
-        self._device = tensors["Q"].device
-        if self._device.type != self._library.device_type:
-            raise ValueError(f"Q: on {self._device}: expected a {self._library.device_type} tensor")
-        self._tensors = struct(*(_tensor_struct(name, tensors[name], self._device)
-                                 for name, _ in struct._fields_))
-        self._options = OptionsStruct(
-            struct_bytes=ctypes.sizeof(OptionsStruct), variant=variant.encode(),
-            kernel=kernel.encode() or None, mask=_number("mask", mask, MASKS),
-            products=_number("products", products, PRODUCTS), softmax_scale=softmax_scale or 0,
-            has_softmax_scale=softmax_scale is not None, num_splits=num_splits,
-            query_offset=query_offset, deterministic=deterministic,
-            round_statistics=round_statistics)
-        self._set_key_lengths(key_lengths)
-        self._set_window(*_window(window))
-        self._set_cu_seqlens(cu_seqlens_q, cu_seqlens_k)
-        self._set_state("state_in", state_in)
-        self._set_state("state_out", state_out)
-        self._set_workspace(getattr(functions, f"flashlab_{direction}_workspace_bytes"))
-
-    def __call__(self):
-        with self._on_device():
-            self._library.check(self._run(ctypes.byref(self._tensors),
-                                          ctypes.byref(self._options)))
-
-    def _set_key_lengths(self, key_lengths):
-        """Accepts a list of numbers, or an int64 tensor on the tensors' device."""
-        if key_lengths is None:
-            return
-        if isinstance(key_lengths, torch.Tensor):
-            batch = self._tensors.Q.shape[0]
-            if (key_lengths.device != self._device or key_lengths.dtype != torch.int64
-                    or key_lengths.shape != (batch,) or not key_lengths.is_contiguous()):
-                raise ValueError(f"key_lengths: {key_lengths.dtype} {list(key_lengths.shape)} on "
-                                 f"{key_lengths.device}: expected torch.int64 [{batch}] without "
-                                 f"gaps on {self._device}, or a list")
-            self._options.device_key_lengths = key_lengths.data_ptr()
-            return
-        array = (ctypes.c_int64 * len(key_lengths))(*key_lengths)
-        self._held.append(array)
-        self._options.key_lengths = ctypes.addressof(array)
-        self._options.num_key_lengths = len(array)
-
-    def _set_window(self, left, right):
-        for side, keys in (("left", left), ("right", right)):
-            if keys is not None:
-                setattr(self._options, f"window_{side}", keys)
-                setattr(self._options, f"has_window_{side}", 1)
-
-    def _set_cu_seqlens(self, *bounds):
-        """Accepts two lists of numbers, or two int64 tensors on the tensors' device."""
-        if bounds == (None, None):
-            return
-        if any(each is None for each in bounds) or len({isinstance(each, torch.Tensor)
-                                                        for each in bounds}) > 1:
+def _arguments(variants, mask, softmax_scale, key_lengths, window, cu_seqlens_q, cu_seqlens_k,
+               products, kernel, num_splits, query_offset, deterministic, round_statistics=False):
+    """Returns what follows the tensors in an operation, with the `options` of each variant."""
+    tensors, lists = [None, None, None], [(), (), ()]
+    if key_lengths is not None or cu_seqlens_q is not None or cu_seqlens_k is not None:
+        for k, numbers in enumerate((key_lengths, cu_seqlens_q, cu_seqlens_k)):
+            if isinstance(numbers, torch.Tensor):
+                tensors[k] = device_numbers(numbers)
+            elif numbers is not None:
+                lists[k] = tuple(map(int, numbers))
+        if ((cu_seqlens_q is None) != (cu_seqlens_k is None)
+                or (tensors[1] is None) != (tensors[2] is None)):
             raise ValueError("cu_seqlens_q, cu_seqlens_k: expected both, as lists or as tensors")
-        if len(bounds[0]) != len(bounds[1]) or len(bounds[0]) == 0:
-            raise ValueError(f"cu_seqlens_k: {len(bounds[1])} entries: expected as many as "
-                             f"cu_seqlens_q has, one more than sequences: {len(bounds[0])}")
-        self._options.num_sequences = len(bounds[0]) - 1
-        for name, each in zip(("cu_seqlens_q", "cu_seqlens_k"), bounds):
-            if isinstance(each, torch.Tensor):
-                if (each.device != self._device or each.dtype != torch.int64 or each.dim() != 1
-                        or not each.is_contiguous()):
-                    raise ValueError(f"{name}: {each.dtype} {list(each.shape)} on {each.device}: "
-                                     "expected torch.int64 with one axis and without gaps on "
-                                     f"{self._device}, or a list")
-                self._held.append(each)
-                setattr(self._options, f"device_{name}", each.data_ptr())
-                continue
-            array = (ctypes.c_int64 * len(each))(*each)
-            self._held.append(array)
-            setattr(self._options, name, ctypes.addressof(array))
-
-    def _set_state(self, name, state):
-        if state is None:
-            return
-        struct = StateStruct(*(_tensor_struct(f"{name}.{part}", getattr(state, part), self._device)
-                               for part, _ in StateStruct._fields_))
-        self._held += [state, struct]
-        setattr(self._options, name, ctypes.addressof(struct))
-
-    def _set_workspace(self, function):
-        needed = ctypes.c_uint64()
-        with self._on_device():
-            self._library.check(function(ctypes.byref(self._tensors), ctypes.byref(self._options),
-                                         ctypes.byref(needed)))
-        self.workspace_bytes = needed.value
-        if self.workspace_bytes == 0:
-            return
-        alignment = 256  # torch's CUDA memory has it; CPU tensors may not
-        memory = torch.empty(self.workspace_bytes + alignment * self._library.is_emulated,
-                             dtype=torch.uint8, device=self._device)
-        self._held.append(memory)
-        self._options.workspace = (memory.data_ptr() + alignment - 1) // alignment * alignment
-        self._options.workspace_bytes = self.workspace_bytes
-
-    @contextlib.contextmanager
-    def _on_device(self):
-        if self._library.is_emulated:
-            yield
-            return
-        with torch.cuda.device(self._device):
-            self._options.stream = torch.cuda.current_stream().cuda_stream
-            yield
+        if len(lists[1]) != len(lists[2]) or (cu_seqlens_q is not None and len(cu_seqlens_q) == 0):
+            raise ValueError(f"cu_seqlens_k: {len(lists[2])} entries: expected as many as "
+                             "cu_seqlens_q has, one more than sequences: "
+                             f"{max(len(lists[1]), 1)}")
+    if torch.are_deterministic_algorithms_enabled():
+        deterministic = True
+    window = tuple(window) if isinstance(window, list) else window
+    pack = packed if torch.compiler.is_compiling() else packed_before
+    options = [pack(variant, mask, window, products, kernel, num_splits, query_offset, deterministic,
+                   round_statistics, *lists) for variant, kernel in zip(variants, (kernel, ""))]
+    return (*tensors, None if softmax_scale is None else float(softmax_scale)), options
 
 
-# The operations of torch.library, so that torch.compile traces a call as one node. Schemas have no
-# keyword dictionaries: every option is a parameter, and the key lengths are a list or a tensor.
-_List = typing.Optional[typing.Sequence[int]]
-_Tensor = typing.Optional[torch.Tensor]
-_Scale = typing.Optional[float]
-_Keys = typing.Optional[int]
-_Pair = typing.Tuple[torch.Tensor, torch.Tensor]
-_Triple = typing.Tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+def _as_autocast_says(*tensors):
+    """Casts tensors as torch.autocast casts those of PyTorch's own attention."""
+    if not torch._C._is_any_autocast_enabled():  # the usual answer, in a tenth of the time
+        return tensors
+    kind = tensors[0].device.type
+    if not torch.is_autocast_enabled(kind):
+        return tensors
+    dtype = torch.get_autocast_dtype(kind)
+    return tuple(tensor.to(dtype) if tensor.is_floating_point() and tensor.dtype != torch.float64
+                 else tensor for tensor in tensors)
 
 
-def _options(mask, softmax_scale, key_lengths, key_length_tensor, window_left, window_right,
-             cu_seqlens_q, cu_seqlens_k, products, kernel, num_splits, query_offset,
-             deterministic):
-    return {"mask": mask, "softmax_scale": softmax_scale, "products": products, "kernel": kernel,
-            "num_splits": num_splits, "query_offset": query_offset,
-            "deterministic": deterministic, "window": (window_left, window_right),
-            "cu_seqlens_q": cu_seqlens_q, "cu_seqlens_k": cu_seqlens_k,
-            "key_lengths": key_lengths if key_length_tensor is None else key_length_tensor}
+# ------------------------------------------------------------------------------- autograd
+
+def _without_broadcast(dO):
+    """The kernels that add in order read rows of adjacent elements: dO of a sum has strides of 0."""
+    strides = dO.stride()
+    return dO.contiguous() if strides[-1] != 1 or 0 in strides else dO
 
 
-@torch.library.custom_op("flashlab::attention_forward", mutates_args=())
-def _forward(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, variant: str, backward_variant: str,
-             mask: str, softmax_scale: _Scale, key_lengths: _List, key_length_tensor: _Tensor,
-             window_left: _Keys, window_right: _Keys, cu_seqlens_q: _Tensor, cu_seqlens_k: _Tensor,
-             products: str, kernel: str, num_splits: int, query_offset: int,
-             deterministic: bool) -> _Pair:
-    O, lse = _outputs(Q)
-    Call("forward", {"Q": Q, "K": K, "V": V, "O": O, "lse": lse}, variant=variant,
-         **_options(mask, softmax_scale, key_lengths, key_length_tensor, window_left, window_right,
-                    cu_seqlens_q, cu_seqlens_k, products, kernel, num_splits, query_offset,
-                    deterministic))()
-    return O, lse
+class _Gradient(torch.autograd.Function):
+    """attention_backward as a part of autograd's graph, which only says that it ends here."""
+    generate_vmap_rule = True
 
+    @staticmethod
+    def forward(*arguments):
+        return backward_operation(*arguments)
 
-def _outputs(Q):
-    return torch.empty_like(Q), Q.new_empty(Q.shape[:3], dtype=torch.float32)
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
 
-
-@_forward.register_fake
-def _(Q, K, V, *_):
-    return _outputs(Q)
-
-
-@torch.library.custom_op("flashlab::attention_backward", mutates_args=())
-def _backward(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, O: torch.Tensor,
-              lse: torch.Tensor, dO: torch.Tensor, variant: str, mask: str,
-              softmax_scale: _Scale, key_lengths: _List, key_length_tensor: _Tensor,
-              window_left: _Keys, window_right: _Keys, cu_seqlens_q: _Tensor,
-              cu_seqlens_k: _Tensor, products: str, kernel: str, num_splits: int,
-              query_offset: int, deterministic: bool, round_statistics: bool) -> _Triple:
-    gradients = tuple(torch.empty_like(tensor) for tensor in (Q, K, V))
-    tensors = dict(zip(("Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV"),
-                       (Q, K, V, O, lse, dO, *gradients)))
-    Call("backward", tensors, variant=variant, round_statistics=round_statistics,
-         **_options(mask, softmax_scale, key_lengths, key_length_tensor, window_left, window_right,
-                    cu_seqlens_q, cu_seqlens_k, products, kernel, num_splits, query_offset,
-                    deterministic))()
-    return gradients
-
-
-@_backward.register_fake
-def _(Q, K, V, *_):
-    return tuple(torch.empty_like(tensor) for tensor in (Q, K, V))
+    @staticmethod
+    def backward(ctx, *_):
+        raise NotImplementedError("flashlab.attention has no second derivative: expected a first one, "
+                                  "without create_graph=True")
 
 
 def _save(ctx, inputs, output):
-    (Q, K, V, _, backward_variant, mask, scale, lengths, length_tensor, window_left, window_right,
-     cu_seqlens_q, cu_seqlens_k, products, _, splits, query_offset, deterministic) = inputs
-    ctx.save_for_backward(Q, K, V, *output, length_tensor, cu_seqlens_q, cu_seqlens_k)
-    ctx.options = ((mask, scale, lengths), (window_left, window_right),
-                   (products, "", splits, query_offset, deterministic, False))
-    ctx.variant = backward_variant
+    Q, K, V, key_lengths, cu_seqlens_q, cu_seqlens_k, ctx.scale, _, ctx.options = inputs
+    ctx.save_for_backward(Q, K, V, *output, key_lengths, cu_seqlens_q, cu_seqlens_k)
     ctx.mark_non_differentiable(output[1])  # lse
+    ctx.set_materialize_grads(False)  # of lse
 
 
 def _differentiate(ctx, dO, _):
-    *tensors, length_tensor, cu_seqlens_q, cu_seqlens_k = ctx.saved_tensors
-    before, window, after = ctx.options
-    gradients = _backward(*tensors, dO, ctx.variant, *before, length_tensor, *window, cu_seqlens_q,
-                          cu_seqlens_k, *after)
-    return (*gradients, *[None] * 15)
+    if dO is None:
+        return (None,) * 9
+    arguments = (_without_broadcast(dO), *ctx.saved_tensors, ctx.scale, ctx.options, NO_SCORE)
+    twice = torch.is_grad_enabled() and not torch.compiler.is_compiling()
+    return (*(_Gradient.apply if twice else backward_operation)(*arguments), *(None,) * 6)
 
 
-_forward.register_autograd(_differentiate, setup_context=_save)
+class _Attention(torch.autograd.Function):
+    """attention_forward as a part of autograd's graph."""
+
+    @staticmethod
+    def forward(ctx, *inputs):
+        output = forward_operation(*inputs[:-1], NO_SCORE)
+        _save(ctx, inputs, output)
+        return output
+
+    backward = staticmethod(_differentiate)
 
 
-def _arguments(Q, mask="none", softmax_scale=None, key_lengths=None, window=None,
-               cu_seqlens_q=None, cu_seqlens_k=None, products="native", kernel="", num_splits=0,
-               query_offset=0, deterministic=False):
-    """Returns the options in the order of the operations' parameters."""
-    is_tensor = isinstance(key_lengths, torch.Tensor)
-    return (mask, None if softmax_scale is None else float(softmax_scale),
-            None if is_tensor or key_lengths is None else list(key_lengths),
-            key_lengths if is_tensor else None, *_window(window),
-            _on_device_of(Q, cu_seqlens_q), _on_device_of(Q, cu_seqlens_k), products, kernel,
-            num_splits, query_offset, deterministic)
+class _TransformedAttention(torch.autograd.Function):
+    """The same for the transforms of torch.func, which want the context apart. PyTorch then binds the
+    arguments by their names, which takes 100 µs."""
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(*inputs):
+        return forward_operation(*inputs[:-1], NO_SCORE)
+
+    setup_context = staticmethod(_save)
+    backward = staticmethod(_differentiate)
 
 
-def _on_device_of(Q, bounds):
-    """Bounds of sequences are a tensor in the operations, which have few types of parameters."""
-    if bounds is None or isinstance(bounds, torch.Tensor):
-        return bounds
-    return torch.tensor(bounds, dtype=torch.int64, device=Q.device)
+def _needs_gradient(Q, K, V):
+    if forward_ad._current_level >= 0:  # otherwise a tangent would be lost without a word
+        _refuse_tangents(Q, K, V)
+    return torch.is_grad_enabled() and (Q.requires_grad or K.requires_grad or V.requires_grad)
 
 
-def attention_forward(Q, K, V, *, variant="auto", state=None, **options):
+def _refuse_tangents(*tensors):
+    if any(forward_ad.unpack_dual(tensor).tangent is not None for tensor in tensors):
+        raise NotImplementedError("flashlab.attention has no forward-mode derivative: expected "
+                                  "torch.func.grad, vjp or jacrev")
+
+
+# ------------------------------------------------------------------------------- for callers
+
+def attention_forward(Q, K, V, *, variant="auto", state=None, mask="none", softmax_scale=None,
+                      key_lengths=None, window=None, cu_seqlens_q=None, cu_seqlens_k=None,
+                      query_offset=0, products="native", kernel="", num_splits=0,
+                      deterministic=False):
     """Returns (O, lse). variant "auto": "split-kv" for few queries and many keys, else "flash2".
     Options: mask "none", "causal" or "causal-bottom-right", softmax_scale,
-    key_lengths (a list, or an int64 tensor on the GPU), window (the keys that a query sees before
-    its position, or a pair: before and after, None for no limit), cu_seqlens_q and cu_seqlens_k
-    (the bounds of sequences packed in one batch entry: lists, or int64 tensors on the GPU),
-    query_offset (the position of query 0 minus that of key 0, if Q and K are parts of longer
-    sequences), products "native", "tf32", "tf32x3" or "fp16x3" (backward: head_dim to 64), kernel,
-    num_splits. With a state of attention_state, O and lse are those of its keys and of these; only
-    flash2, except fp16x3, and torch.compile does not trace it. Not part of autograd's graph."""
-    with torch.no_grad():
-        if state is None:
-            return _forward(Q, K, V, variant, "", *_arguments(Q, **options))
-        return _forward_of_state(Q, K, V, variant, state, None, options)
+    key_lengths (a list, or an int64 or int32 tensor on the GPU), window (the keys that a query sees
+    before its position, or a pair: before and after, None or -1 for no limit), cu_seqlens_q and
+    cu_seqlens_k (the bounds of sequences packed in one batch entry: lists, or int64 or int32 tensors
+    on the GPU, after whose last bound tokens see nothing), query_offset (the position of query 0 minus
+    that of key 0, if Q and K are parts of longer sequences), products "native", "tf32", "tf32x3" or
+    "fp16x3" (backward: head_dim to 64), kernel, num_splits. With a state of attention_state, O and lse
+    are those of its keys and of these; only flash2, except fp16x3, and torch.compile does not trace
+    it. Not part of autograd's graph."""
+    Q, K, V = _as_autocast_says(Q, K, V)
+    if state is not None:
+        return _forward_of_state(Q, K, V, variant, state, None, dict(
+            mask=mask, softmax_scale=softmax_scale, key_lengths=key_lengths, window=window,
+            cu_seqlens_q=cu_seqlens_q, cu_seqlens_k=cu_seqlens_k, query_offset=query_offset,
+            products=products, kernel=kernel, num_splits=num_splits))
+    rest, (options,) = _arguments((variant,), mask, softmax_scale, key_lengths, window, cu_seqlens_q,
+                                  cu_seqlens_k, products, kernel, num_splits, query_offset,
+                                  deterministic)
+    if _needs_gradient(Q, K, V):
+        with torch.no_grad():
+            return forward_operation(Q, K, V, *rest, options, NO_SCORE)
+    return forward_operation(Q, K, V, *rest, options, NO_SCORE)
 
 
 def attention_state(Q, K, V, *, state=None, variant="auto", **options):
@@ -443,24 +189,43 @@ def attention_state(Q, K, V, *, state=None, variant="auto", **options):
 
 
 def _forward_of_state(Q, K, V, variant, state_in, state_out, options):
-    O, lse = _outputs(Q)
-    Call("forward", {"Q": Q, "K": K, "V": V, "O": O, "lse": lse}, variant=variant,
-         state_in=state_in, state_out=state_out, **options)()
-    return O, lse
+    with torch.no_grad():
+        O, lse = results_for(Q)
+        Call("forward", {"Q": Q, "K": K, "V": V, "O": O, "lse": lse}, variant=variant,
+             state_in=state_in, state_out=state_out, **options)()
+        return O, lse
 
 
-def attention_backward(Q, K, V, O, lse, dO, *, variant="bwd-onepass", round_statistics=False,
-                       **options):
-    """Returns (dQ, dK, dV) from the results of attention_forward with the same options.
-    deterministic=True: bwd-onepass adds to dQ in a fixed order (bf16 and fp16, compute capability
-    9.0); other variants do so anyway."""
-    return _backward(Q, K, V, O, lse, dO, variant, *_arguments(Q, **options), round_statistics)
+def attention_backward(Q, K, V, O, lse, dO, *, variant="auto", round_statistics=False, mask="none",
+                       softmax_scale=None, key_lengths=None, window=None, cu_seqlens_q=None,
+                       cu_seqlens_k=None, query_offset=0, products="native", kernel="",
+                       num_splits=0, deterministic=False):
+    """Returns (dQ, dK, dV) from the results of attention_forward with the same options. variant "auto":
+    "bwd-onepass". deterministic=True, or torch.use_deterministic_algorithms(True): equal calls give
+    equal bits. bwd-onepass then adds to dQ in a fixed order (bf16 and fp16, head_dim to 128, compute
+    capability 9.0, no packed sequences); otherwise "auto" is "bwd-twopass", which always does so."""
+    rest, (options,) = _arguments((variant,), mask, softmax_scale, key_lengths, window, cu_seqlens_q,
+                                  cu_seqlens_k, products, kernel, num_splits, query_offset,
+                                  deterministic, round_statistics)
+    return backward_operation(_without_broadcast(dO), Q, K, V, O, lse, *rest, options, NO_SCORE)
 
 
-def attention(Q, K, V, *, forward_variant="auto", backward_variant="bwd-onepass", **options):
+def attention(Q, K, V, *, forward_variant="auto", backward_variant="auto", mask="none",
+              softmax_scale=None, key_lengths=None, window=None, cu_seqlens_q=None,
+              cu_seqlens_k=None, query_offset=0, products="native", kernel="", num_splits=0,
+              deterministic=False):
     """Returns O, as part of autograd's graph. Options: mask, softmax_scale, key_lengths, window,
     cu_seqlens_q, cu_seqlens_k, query_offset, products, as for attention_forward, and deterministic,
     as for attention_backward. Keeps Q, K, V and O (no copies of them) and lse, 4 bytes for each
     query of each head, for the backward pass, which needs the gradients and Call.workspace_bytes
-    more while it runs. torch.compile traces it without a break (fullgraph=True)."""
-    return _forward(Q, K, V, forward_variant, backward_variant, *_arguments(Q, **options))[0]
+    more while it runs. torch.compile traces it without a break (fullgraph=True). torch.autocast casts
+    Q, K and V as for PyTorch's own attention."""
+    Q, K, V = _as_autocast_says(Q, K, V)
+    rest, (forward, backward) = _arguments(
+        (forward_variant, backward_variant), mask, softmax_scale, key_lengths, window, cu_seqlens_q,
+        cu_seqlens_k, products, kernel, num_splits, query_offset, deterministic)
+    if _needs_gradient(Q, K, V):
+        is_transformed = torch._C._are_functorch_transforms_active()
+        function = _TransformedAttention if is_transformed else _Attention
+        return function.apply(Q, K, V, *rest, forward, backward)[0]
+    return forward_operation(Q, K, V, *rest, forward, NO_SCORE)[0]

@@ -25,8 +25,8 @@ import ctypes
 import torch
 import torch.distributed
 
-import flashlab_attention
-from flashlab_attention import BackwardStruct, DTYPES, ForwardStruct, MASKS, OptionsStruct, PRODUCTS
+import flashlab_library
+from flashlab_library import BackwardStruct, DTYPES, ForwardStruct, MASKS, OptionsStruct, PRODUCTS
 
 SHARDINGS = {"contiguous": 0, "zigzag": 1}
 ID_BYTES = 128  # of an ncclUniqueId
@@ -100,7 +100,7 @@ class _ShardedCall:
     def __call__(self, direction, tensors):
         struct = {"forward": ForwardStruct, "backward": BackwardStruct}[direction]
         device = tensors["Q"].device
-        views = struct(*(flashlab_attention._tensor_struct(name, tensors[name], device)
+        views = struct(*(flashlab_library.tensor_struct(name, tensors[name], device)
                          for name, _ in struct._fields_))
         memory = torch.empty(self.workspace_bytes + 256, dtype=torch.uint8, device=device)
         place = (memory.data_ptr() + 255) // 256 * 256
@@ -130,11 +130,11 @@ class Ranks:
 
     def __init__(self, group=None, *, sharding="zigzag", timeout_s=300, communicator=None,
                  stop_kernels=False):
-        self.sharding = flashlab_attention._number("sharding", sharding, SHARDINGS)
+        self.sharding = flashlab_library.number_of("sharding", sharding, SHARDINGS)
         self.group = group
         self.rank = torch.distributed.get_rank(group)
         self.num_ranks = torch.distributed.get_world_size(group)
-        self.library = flashlab_attention.loaded_library()
+        self.library = flashlab_library.loaded_library()
         self.functions = _functions(self.library)
         self.communicator = ctypes.c_void_p()
         self._calls = {}
@@ -262,14 +262,14 @@ class Ranks:
 
     def _call(self, variant, Q, K, *, mask="none", softmax_scale=None, key_lengths=None, window=None,
               products="native", kernel="", deterministic=False, seqlen_q=None, seqlen_k=None):
-        flashlab_attention._number("mask", mask, MASKS)
-        flashlab_attention._number("products", products, PRODUCTS)
+        flashlab_library.number_of("mask", mask, MASKS)
+        flashlab_library.number_of("products", products, PRODUCTS)
         sizes = (Q.shape[0], Q.shape[1], K.shape[1], self._whole("seqlen_q", seqlen_q, Q.shape[2]),
                  self._whole("seqlen_k", seqlen_k, K.shape[2]), Q.shape[3],
-                 flashlab_attention._number("Q", Q.dtype, DTYPES), self.sharding)
+                 flashlab_library.number_of("Q", Q.dtype, DTYPES), self.sharding)
         options = {"mask": mask, "softmax_scale": softmax_scale,
                    "key_lengths": None if key_lengths is None else tuple(key_lengths),
-                   "window": flashlab_attention._window(window), "products": products,
+                   "window": flashlab_library.window_of(window), "products": products,
                    "kernel": kernel, "deterministic": deterministic}
         with self._on_device(Q):
             key = (variant, sizes, tuple(options.items()), self.stream())

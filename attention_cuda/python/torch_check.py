@@ -6,6 +6,7 @@ Each check compares with the same call outside of that feature, or with PyTorch'
 Exit code 0: right, or skipped because there is no GPU, library or torch. 1: wrong.
 """
 import argparse
+import concurrent.futures
 import os
 import sys
 
@@ -37,13 +38,17 @@ def gradients_of(function, Q, K, V, dO):
 
 
 def check_schemas():
-    """PyTorch's own tests of an operation: schema, shape function, autograd."""
-    Q, K, V, _ = draw(1, 2, 40, 32, dtype=torch.float32)
-    Q.requires_grad_()
+    """PyTorch's own tests of an operation: schema and shape function."""
+    Q, K, V, dO = draw(1, 2, 40, 32, dtype=torch.float32)
+    tests = ("test_schema", "test_faketensor")
     for lengths in (None, [40]):
-        torch.library.opcheck(torch.ops.flashlab.attention_forward, (
-            Q, K, V, "flash2", "bwd-onepass", "causal", None, lengths, None, None, None, None, None,
-            "native", "", 0, 0, False))
+        rest, (options,) = flashlab._arguments(("auto",), "causal", 0.3, lengths, None, None, None,
+                                               "native", "", 0, 0, False)
+        forward = (Q, K, V, *rest, options, 0)
+        torch.library.opcheck(torch.ops.flashlab.attention_forward, forward, test_utils=tests)
+        O, lse = torch.ops.flashlab.attention_forward(*forward)
+        torch.library.opcheck(torch.ops.flashlab.attention_backward,
+                              (dO, Q, K, V, O, lse, *rest, options, 0), test_utils=tests)
 
 
 def check_compile():
@@ -83,6 +88,57 @@ def check_graph():
     replayed = [tensor.clone() for tensor in results]
     for ours, expected in zip(replayed, run()):
         torch.testing.assert_close(ours, expected, rtol=0, atol=0)
+
+
+def check_graphed_callables():
+    """torch.cuda.make_graphed_callables: forward and backward in graphs, with key lengths as a list."""
+    for options in ({"mask": "causal"}, {"key_lengths": [200, 7]}):
+        eager = Block(options)
+        inputs = tuple(tensor.requires_grad_() for tensor in draw(2, 4, 256, 64)[:3])
+        graphed = torch.cuda.make_graphed_callables(Block(options), inputs)
+        for seed in (3, 4):
+            drawn = draw(2, 4, 256, 64, seed=seed)
+            for ours, expected in zip(gradients_of(graphed, *drawn), gradients_of(eager, *drawn)):
+                torch.testing.assert_close(ours, expected, **CLOSE)
+
+
+class Block(torch.nn.Module):
+    """Attention with its options."""
+
+    def __init__(self, options):
+        super().__init__()
+        self.options = options
+
+    def forward(self, Q, K, V):
+        return flashlab.attention(Q, K, V, **self.options)
+
+
+def check_deterministic():
+    """Under torch.use_deterministic_algorithms equal calls give equal bits, for every head_dim."""
+    torch.use_deterministic_algorithms(True)
+    try:
+        for head_dim in (64, 256):
+            inputs = draw(2, 8, 1024, head_dim)
+            first = gradients_of(flashlab.attention, *inputs)
+            for _ in range(3):
+                for ours, expected in zip(gradients_of(flashlab.attention, *inputs), first):
+                    torch.testing.assert_close(ours, expected, rtol=0, atol=0)
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+def check_threads():
+    """Calls from several threads at once give what each gives alone."""
+    problems = [draw(1, 4, 300 + 10 * k, 64, seed=k) for k in range(4)]
+    alone = [flashlab.attention_forward(*tensors[:3])[0] for tensors in problems]
+    torch.cuda.synchronize()
+    with concurrent.futures.ThreadPoolExecutor(len(problems)) as pool:
+        for _ in range(10):
+            together = list(pool.map(lambda tensors: flashlab.attention_forward(*tensors[:3])[0],
+                                     problems))
+            torch.cuda.synchronize()
+            for ours, expected in zip(together, alone):
+                torch.testing.assert_close(ours, expected, rtol=0, atol=0)
 
 
 def check_streams():
@@ -140,7 +196,8 @@ def check_training():
 
 
 ANYWHERE = [check_schemas, check_compile]
-ON_A_GPU = [check_graph, check_streams, check_large, check_training]
+ON_A_GPU = [check_graph, check_graphed_callables, check_deterministic, check_threads, check_streams,
+             check_large, check_training]
 
 
 def main():

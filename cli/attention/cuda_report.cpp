@@ -49,7 +49,7 @@ std::string measured_kernels_text(const std::vector<MeasuredKernel>& measured,
 
 std::string breakdowns_text(const std::vector<KernelBreakdown>& breakdowns,
                             const Terminal& terminal) {
-  TextTable table({{"variant", Align::kLeft, true},
+  TextTable table({{"variant"},
                    {"kernel"},
                    {"calls", Align::kRight},
                    {"ms", Align::kRight},

@@ -62,7 +62,7 @@ std::string in_lines(const std::string& text, const Terminal& terminal) {
 
 std::string summaries_text(const std::vector<AttentionSummary>& summaries,
                            const Terminal& terminal) {
-  TextTable table({{"variant", Align::kLeft, true},
+  TextTable table({{"variant"},
                    {"ms", Align::kRight},
                    {"workspace", Align::kRight},
                    {"output"},
@@ -88,7 +88,7 @@ std::string summaries_text(const std::vector<AttentionSummary>& summaries,
 }
 
 std::string verification_text(const Verification& verification, const Terminal& terminal) {
-  TextTable table({{"variant", Align::kLeft, true},
+  TextTable table({{"variant"},
                    {"output"},
                    {"error", Align::kRight},
                    {"plain", Align::kRight},
@@ -109,7 +109,7 @@ std::string verification_text(const Verification& verification, const Terminal& 
 }
 
 std::string measurement_text(const Measurement& measurement, const Terminal& terminal) {
-  TextTable table({{"variant", Align::kLeft, true},
+  TextTable table({{"variant"},
                    {"median ms", Align::kRight},
                    {"min", Align::kRight},
                    {"max", Align::kRight},

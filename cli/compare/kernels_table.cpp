@@ -19,7 +19,7 @@ std::string unit_ratio(const std::optional<double>& ratio) {
 }  // namespace
 
 std::string kernels_table(const std::vector<compare::Row>& rows, const Terminal& terminal) {
-  TextTable table({{"kernel", Align::kLeft, true},
+  TextTable table({{"kernel"},
                    {"type"},
                    {"rows", Align::kRight},
                    {"15 %", Align::kRight},

@@ -82,8 +82,7 @@ RowNames::RowNames(const std::vector<Row>& rows) {
 }
 
 std::vector<Column> RowNames::columns(const std::vector<Column>& others) const {
-  std::vector<Column> all = {{"variant"}};
-  if (names_kernels_) all.front() = {"kernel", Align::kLeft, true};
+  std::vector<Column> all = {{names_kernels_ ? "kernel" : "variant"}};
   for (const RowAttribute* attribute : shown_) all.push_back({attribute->title, Align::kRight});
   all.push_back({"N", Align::kRight});
   all.insert(all.end(), others.begin(), others.end());

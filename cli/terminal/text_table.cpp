@@ -13,7 +13,6 @@ constexpr std::size_t kWrapIndent = 2, kGap = 3;
 constexpr std::size_t kMostTitleLines = 3;
 constexpr std::size_t kHangingIndent = 2;      // of a wrapped cell that is indented itself
 constexpr std::size_t kNarrowestWrapped = 10;  // minimum width of a wrapped column
-constexpr std::size_t kLongestWhole = 16;      // words up to this length are never broken
 
 std::string aligned(const std::string& cell, std::size_t width, Align align) {
   const std::string blanks(width - std::min(width, display_width(cell)), ' ');
@@ -45,13 +44,18 @@ std::vector<std::string> split_lines(const std::string& text) {
   return lines;
 }
 
+/// The width that a cell needs, so that none of its words is broken.
+std::size_t longest_part(const std::string& cell) {
+  const std::size_t indent = std::min(cell.find_first_not_of(' '), cell.size());
+  const std::size_t word = longest_word(cell.substr(indent));
+  return indent == 0 ? word : std::min(display_width(cell), indent + kHangingIndent + word);
+}
+
 /// The lines of a cell. One that is indented, as a part of the row above, stays indented.
 std::vector<std::string> cell_lines(const std::string& cell, std::size_t width) {
   const std::size_t indent = std::min(cell.find_first_not_of(' '), cell.size());
   const std::size_t hanging = indent + kHangingIndent;
-  if (indent == 0 || display_width(cell) <= width || width < hanging + kNarrowestWrapped) {
-    return wrap(cell, width);
-  }
+  if (indent == 0 || display_width(cell) <= width) return wrap(cell, width);
   std::vector<std::string> lines = wrap(std::string_view(cell).substr(indent), width - hanging);
   for (std::string& line : lines) line.insert(0, &line == &lines.front() ? indent : hanging, ' ');
   return lines;
@@ -76,17 +80,14 @@ TextTable::Widths TextTable::natural_widths() const {
   return widths;
 }
 
-/// The minimum width of a column. Numbers are never broken; titles are, between words.
+/// The minimum width of a column. Numbers and words are never broken: they may be names, which somebody copies.
 std::size_t TextTable::narrowest(std::size_t column) const {
   if (columns_[column].align == Align::kLeft) {
-    std::size_t word = 0;
+    std::size_t width = std::max(longest_word(columns_[column].title), kNarrowestWrapped);
     for (const auto& cells : rows_) {
-      if (cells.empty()) continue;
-      const std::size_t indent = std::min(cells[column].find_first_not_of(' '), kLongestWhole);
-      word = std::max(word, indent + longest_word(cells[column]));
+      if (!cells.empty()) width = std::max(width, longest_part(cells[column]));
     }
-    if (columns_[column].keeps_words) return word;
-    return std::clamp(word, kNarrowestWrapped, kLongestWhole);
+    return width;
   }
   const std::string& title = columns_[column].title;
   std::size_t width = std::max(longest_word(title), display_width(title) / kMostTitleLines + 2);

@@ -15,12 +15,11 @@ enum class Align { kLeft, kRight };
 struct Column {
   std::string title;
   Align align = Align::kLeft;
-  bool keeps_words = false;  // however long they are
 };
 
 /// Cells are UTF-8 and may contain escape codes. If a table is too wide, its left-aligned columns
-/// are wrapped at words. If that is not enough, the remaining columns follow in further blocks
-/// below, each of which repeats the first column.
+/// are wrapped between words. If that is not enough, the remaining columns follow in further blocks
+/// below, each of which repeats the first column; a column that is wider than the terminal stays so.
 class TextTable {
  public:
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}

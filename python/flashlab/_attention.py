@@ -150,6 +150,8 @@ def _call(function: str, arrays: Any, mask: str, softmax_scale: Optional[float],
     for side, value in zip(("left", "right"), window):
         if value is not None and value < 0:
             raise ValueError(f"window: {side} is {value}: expected 0 or more, or None")
+    if softmax_scale is not None and math.isnan(softmax_scale):  # to the library, NaN means the default
+        raise ValueError("softmax_scale: nan: expected a number of at most 1e30 in size")
     backward = "dO" in arrays
     written = {"dQ", "dK", "dV"} if backward else {"O", "lse"}
     call = _Call(ctypes.sizeof(_Call), variant.encode() if variant else None, MASKS[mask], threads,

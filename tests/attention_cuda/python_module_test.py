@@ -147,12 +147,158 @@ class Errors(unittest.TestCase):
         state = flashlab.State(*(torch.zeros(shape) for shape in ((2, 4, 20), (2, 4), Q.shape)))
         self.assertIn("l: shape [2, 4]: expected", self.refusal(
             Q.bfloat16(), K.bfloat16(), V.bfloat16(), state=state))
-        self.assertIn("key_lengths: torch.int32 [2]", self.refusal(
-            Q, K, V, key_lengths=torch.tensor([1, 2], dtype=torch.int32)))
+        self.assertIn("key_lengths: torch.int16 [2]", self.refusal(
+            Q, K, V, key_lengths=torch.tensor([1, 2], dtype=torch.int16)))
+        self.assertIn("softmax_scale: nan: expected a number", self.refusal(
+            Q, K, V, softmax_scale=float("nan")))
+        self.assertIn("window_left: -5: expected 0 keys or more", self.refusal(Q, K, V, window=-5))
+        self.assertIn("kernel: flash9: expected a kernel of flash2", self.refusal(
+            Q, K, V, variant="flash2", kernel="flash9"))
+        self.assertIn("Q: shape [4, 20, 32]: expected 4 axes", self.refusal(Q[0], K, V))
+
+    def test_lists_of_bounds_are_checked_before_anything_runs(self):
+        Q, K, V = (tensor[:1] for tensor in draw()[:3])
+        right = {"cu_seqlens_q": [0, 8, 20], "cu_seqlens_k": [0, 3, 33]}
+        for name, length in (("cu_seqlens_q", 20), ("cu_seqlens_k", 33)):
+            for wrong, found in (([1, 8, length], "entry 0 is 1"), ([-1, 8, length], "entry 0 is -1"),
+                                 ([0, 9, 8, length], "entry 2 is 8, after 9"),
+                                 ([0, 8, length - 1], f"the last entry is {length - 1}"),
+                                 ([0, 8, length + 1], f"the last entry is {length + 1}")):
+                bounds = {key: value if key == name or len(wrong) == 3 else [0, *value]
+                          for key, value in {**right, name: wrong}.items()}
+                self.assertIn(f"{name}: {found}: expected bounds that rise from 0 to",
+                              self.refusal(Q, K, V, **bounds))
+        self.assertIn("expected both, as lists or as tensors",
+                      self.refusal(Q, K, V, cu_seqlens_q=[0, 20]))
+        self.assertIn("expected both, as lists or as tensors", self.refusal(
+            Q, K, V, cu_seqlens_q=[0, 20], cu_seqlens_k=torch.tensor([0, 33])))
+
+    def test_an_error_is_a_value_error_under_compile_too(self):
+        Q, K, V, _ = draw()
+        compiled = torch.compile(flashlab.attention, fullgraph=True, backend="aot_eager")
+        with self.assertRaisesRegex(ValueError, "K: shape .2, 2, 33, 16.: expected Q's"):
+            compiled(Q, K[..., :16], V)
 
     def test_a_missing_library_is_said_to_be_missing(self):
         with self.assertRaisesRegex(RuntimeError, "nowhere.so.*FLASHLAB_CUDA_LIBRARY"):
             flashlab.Library("/nowhere.so")
+
+
+class Kinds(unittest.TestCase):
+    """What other people's kernels got wrong, of what a caller in Python sees."""
+
+    def test_tokens_after_the_last_bound_see_nothing(self):
+        Q, K, V, dO = (tensor[:1].clone().requires_grad_() for tensor in draw())
+        bounds = [torch.tensor([0, 8, 15]), torch.tensor([0, 3, 30])]
+        O, lse = flashlab.attention_forward(Q, K, V, cu_seqlens_q=bounds[0], cu_seqlens_k=bounds[1])
+        self.assertEqual(float(O[:, :, 15:].abs().max()), 0)
+        self.assertTrue((lse[:, :, 15:] == float("-inf")).all())
+        self.assertTrue(lse[:, :, :15].isfinite().all())
+        flashlab.attention(Q, K, V, cu_seqlens_q=bounds[0], cu_seqlens_k=bounds[1]).backward(dO)
+        for tensor, end in ((Q, 15), (K, 30), (V, 30)):
+            self.assertEqual(float(tensor.grad[:, :, end:].abs().max()), 0)
+            self.assertGreater(float(tensor.grad[:, :, end - 1].abs().max()), 0)
+
+    def test_numbers_may_be_int32_and_minus_one_is_no_limit(self):
+        Q, K, V, _ = draw()
+        expected, _ = flashlab.attention_forward(Q, K, V)
+        for window in (-1, (-1, -1), [None, -1]):
+            self.assertTrue(torch.equal(flashlab.attention(Q, K, V, window=window), expected))
+        lengths = [7, 33]
+        from_list = flashlab.attention(Q, K, V, key_lengths=lengths)
+        of_int32 = torch.tensor(lengths, dtype=torch.int32)
+        self.assertTrue(torch.equal(flashlab.attention(Q, K, V, key_lengths=of_int32), from_list))
+
+    def test_autocast_casts_as_for_the_attention_of_pytorch(self):
+        Q, K, V, _ = draw()
+        Q.requires_grad_()
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            ours = flashlab.attention(Q, K, V.bfloat16())
+            theirs = torch.nn.functional.scaled_dot_product_attention(
+                Q, K.repeat_interleave(2, 1), V.repeat_interleave(2, 1))
+        self.assertEqual(ours.dtype, theirs.dtype)
+        ours.sum().backward()
+        self.assertEqual(Q.grad.dtype, torch.float32)
+
+    def test_the_deterministic_flag_of_pytorch_is_heard(self):
+        Q, K, V, _ = draw()  # float: bwd-onepass adds in the order of arrival
+        Q.requires_grad_()
+        torch.use_deterministic_algorithms(True)
+        try:
+            flashlab.attention(Q, K, V).sum().backward()  # bwd-twopass takes it
+            with self.assertRaisesRegex(ValueError, "deterministic: true"):
+                flashlab.attention(Q, K, V, backward_variant="bwd-onepass").sum().backward()
+        finally:
+            torch.use_deterministic_algorithms(False)
+
+    def test_a_gradient_may_be_broadcast(self):
+        Q, K, V, _ = (tensor.bfloat16().requires_grad_() for tensor in draw())
+        ones = torch.ones_like(Q)
+        for deterministic in (False, True):
+            O = flashlab.attention(Q, K, V, deterministic=deterministic)
+            of_sum = torch.autograd.grad(O.sum(), (Q, K, V), retain_graph=True)
+            for ours, expected in zip(of_sum, torch.autograd.grad(O, (Q, K, V), ones)):
+                self.assertTrue(torch.allclose(ours, expected, rtol=1e-2, atol=1e-2))
+
+    def test_torch_func_gives_gradients_of_samples(self):
+        Q, K, V, _ = draw()
+
+        def loss(Q, K, V):
+            return flashlab.attention(Q[None], K[None], V[None], mask="causal").square().sum()
+
+        gradients = torch.func.grad(loss, argnums=(0, 1, 2))
+        of_samples = torch.func.vmap(gradients)(Q, K, V)
+        alone = [gradients(Q[k], K[k], V[k]) for k in range(len(Q))]
+        for together, each in zip(of_samples, zip(*alone)):
+            self.assertTrue(torch.allclose(together, torch.stack(each), atol=1e-5))
+        shared = torch.func.vmap(lambda Q: flashlab.attention(
+            Q[None], K[:1], V[:1], key_lengths=[5])[0])(Q)
+        self.assertTrue(torch.equal(shared[1:], flashlab.attention(
+            Q[1:], K[:1], V[:1], key_lengths=[5])))
+        bounds = {"cu_seqlens_q": [0, 8, 20], "cu_seqlens_k": [0, 3, 33]}
+        packed = torch.func.vmap(lambda *tensors: flashlab.attention(
+            *(tensor[None] for tensor in tensors), **bounds)[0])(Q, K, V)
+        self.assertTrue(torch.equal(packed[1:], flashlab.attention(Q[1:], K[1:], V[1:], **bounds)))
+
+    def test_derivatives_that_do_not_exist_are_said_not_to(self):
+        Q, K, V, _ = (tensor.requires_grad_() for tensor in draw())
+        first, = torch.autograd.grad(flashlab.attention(Q, K, V).sum(), Q, create_graph=True)
+        with self.assertRaisesRegex(NotImplementedError, "no second derivative"):
+            first.sum().backward()
+        with self.assertRaisesRegex(NotImplementedError, "no forward-mode derivative"):
+            torch.func.jvp(lambda Q: flashlab.attention(Q, K, V), (Q,), (Q,))
+
+    def test_without_gradients_no_result_wants_one(self):
+        Q, K, V, _ = (tensor.requires_grad_() for tensor in draw())
+        O, lse = flashlab.attention_forward(Q, K, V)
+        self.assertFalse(O.requires_grad or lse.requires_grad)
+        self.assertTrue(flashlab.attention(Q, K, V).requires_grad)
+
+    def test_a_model_can_be_exported(self):
+        class Model(torch.nn.Module):
+            def forward(self, Q, K, V):
+                return flashlab.attention(Q, K, V, mask="causal")
+
+        inputs = draw()[:3]
+        exported = torch.export.export(Model(), tuple(inputs)).module()
+        self.assertTrue(torch.equal(exported(*inputs), Model()(*inputs)))
+
+    def test_ctypes_does_what_the_operations_do(self):
+        script = ("import torch, flashlab_attention as flashlab; torch.manual_seed(1); "
+                  "Q, K, V = (torch.randn(1, 2, n, 32, requires_grad=True) for n in (20, 33, 33)); "
+                  "O = flashlab.attention(Q, K, V, window=(4, 2), key_lengths=[30]); "
+                  "O.sum().backward(); print(flashlab.implementation()); "
+                  "print(*(float(t.double().sum()) for t in (O, Q.grad, K.grad, V.grad)))")
+        said = {}
+        for way in ("", "1"):
+            result = subprocess.run(
+                [sys.executable, "-c", script], text=True, capture_output=True, check=True,
+                env={**os.environ, "FLASHLAB_CTYPES": way,
+                     "PYTHONPATH": os.path.join(SOURCE, "attention_cuda/python")})
+            said[way] = result.stdout.splitlines()
+        self.assertEqual(said[""][0], "native")
+        self.assertEqual(said["1"][0], "ctypes: FLASHLAB_CTYPES is set")
+        self.assertEqual(said[""][1], said["1"][1])
 
 
 class Scripts(unittest.TestCase):

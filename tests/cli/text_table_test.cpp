@@ -42,6 +42,24 @@ TEST_CASE("an indented cell goes on further in") {
                                                 "      that is counted\n"));
 }
 
+TEST_CASE("no word of a table is broken at any width") {
+  const std::string name = "bwd_onepass_mma_tf32_sm80",
+                    path = "/home/ada/attention/a_long_name.json",
+                    part = "its_sum_of_squares_at_once";
+  TextTable table({{"kernel"}, {"file"}, {"the_number_of_calls", Align::kRight}, {"what it does"}});
+  table.row({name, path, "1234567", "adds dQ with " + part});
+  table.row({"  of " + name, "", "2", ""});
+  for (std::size_t width = 1; width <= 200; ++width) {
+    INFO(width);
+    const std::string text = table.to_string({width, false, false});
+    for (const std::string& word :
+         {name, path, part, std::string("the_number_of_calls"), std::string("1234567")}) {
+      REQUIRE_THAT(text, contains(word));
+    }
+    REQUIRE_THAT(text, contains("of " + name) || contains("  of\n"));
+  }
+}
+
 TEST_CASE("columns that do not fit come in a further block with the first column again") {
   TextTable table({{"x"}, {"aaaaaaaaaaaaaaaa"}, {"bbbbbbbbbbbbbbbb"}, {"cccccccccccccccc"}});
   std::vector<Column> columns{{"n", Align::kRight}};

@@ -80,6 +80,7 @@ void launch_wgmma(const ForwardCall& call) {
       scale > 0   ? 1.F
       : scale < 0 ? -1.F
                   : 0.F,
+      scale == 0 ? 1.F : fabsf(scale),
       (scale == 0 ? 1.F : fabsf(scale)) * kLog2E,
       PlaceOrder(problem, heads_together(problem, kFewestHeadsTogether), schedule.units_of_head),
       static_cast<int>(schedule.num_q_tiles),

@@ -52,7 +52,8 @@ struct WgmmaArguments {
   Sizes sizes;
   MaskArguments mask;
   float factor;      // of S before anything else: 1, -1 for a negative scale, 0
-  float scale_log2;  // positive
+  float scale;       // positive: of S into lse
+  float scale_log2;  // c = scale log2(e)
   PlaceOrder units;  // what a block takes in a turn: query tiles, or pairs of them
   int num_q_tiles;   // of a head
   int rows_before;   // of the first query tile, before query 0

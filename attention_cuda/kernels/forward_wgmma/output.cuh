@@ -13,7 +13,7 @@ template <class Config>
 class WgmmaOutput : protected WgmmaSoftmax<Config> {
  protected:
   using Softmax = WgmmaSoftmax<Config>;
-  using Softmax::arguments_, Softmax::row_max_, Softmax::row_sum_, Softmax::rescale_,
+  using Softmax::arguments_, Softmax::maxima_, Softmax::row_sum_, Softmax::rescale_,
       Softmax::is_raised_;
 
   /// `row`: the first of the thread's rows.
@@ -26,7 +26,7 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
     for (int i = 0; i < Config::kHeadDim / 2; ++i) O_[i] = 0;
   }
 
-  /// O after M was raised.
+  /// O after m was raised.
   __device__ void rescale_O() {
     if (!is_raised_) return;
 #pragma unroll
@@ -39,10 +39,15 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const int row = min(max(row_ + 8 * r, 0), arguments_.sizes.seqlen_q - 1);
+      float m;
       StateRow(arguments_.state_in, work_.b, work_.h, row, lane_, arguments_.sizes.head_dim)
-          .template load<Config::kHeadDim>(row_max_[r], row_sum_[r],
+          .template load<Config::kHeadDim>(m, row_sum_[r],
                                            [&](int n) { return O_ + 4 * n + 2 * r; });
+      rescale_[r] = maxima_.go_on(r, m, arguments_.scale_log2);
+      row_sum_[r] *= rescale_[r];
     }
+    is_raised_ = __any_sync(~0U, rescale_[0] != 1 || rescale_[1] != 1);
+    rescale_O();
     has_O_ = true;
   }
 
@@ -73,16 +78,17 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
   }
 
   __device__ void store_state(int r, float sum) {
+    float factor;
+    const float m = maxima_.state(r, arguments_.scale_log2, factor);
     StateRow(arguments_.state_out, work_.b, work_.h, row_ + 8 * r, lane_, arguments_.sizes.head_dim)
-        .template store<Config::kHeadDim>(row_max_[r], sum,
-                                          [&](int n) { return O_ + 4 * n + 2 * r; });
+        .template store<Config::kHeadDim>(
+            m, sum, [&](int n) { return O_ + 4 * n + 2 * r; }, factor);
   }
 
   __device__ void store_O_and_lse(int r, float sum) {
     const int row = row_ + 8 * r, num_chunks = arguments_.sizes.head_dim / 8;  // of 16 bytes
     if (arguments_.lse.data != nullptr && lane_ % 4 == 0 && is_query(r)) {
-      *arguments_.lse.row(work_.b, work_.h, row) =
-          sum == 0 ? -INFINITY : (row_max_[r] + log2f(sum)) * kLn2;
+      *arguments_.lse.row(work_.b, work_.h, row) = maxima_.log_sum(r, sum, arguments_.scale);
     }
     const float inverse = sum == 0 ? 0.F : 1.F / sum;
     std::uint16_t* const O_row = arguments_.O.row(work_.b, work_.h, row);

@@ -28,28 +28,25 @@ class WgmmaSoftmax {
     for (int i = 0; i < Config::kBlockKV / 2; ++i) S_[i] *= arguments_.factor;
   }
 
-  /// Raises M if a row of S exceeds it by too much. Computes the factor for O and rescales l.
+  /// Raises m if a row of S exceeds it by too much. Computes the factor for O and rescales l.
   __device__ void raise_maximum() {
     const float c = arguments_.scale_log2;
-    float raised[2];
-    bool is_raised = false;
+    float largest[2];
+    bool may_rise = false;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      float largest = -INFINITY;
+      float of_thread = fmaxf(S_[2 * r], S_[2 * r + 1]);
 #pragma unroll
       for (int i = 2 * r; i < Config::kBlockKV / 2; i += 4) {
-        largest = fmaxf(largest, fmaxf(S_[i], S_[i + 1]));
+        of_thread = fmaxf(of_thread, fmaxf(S_[i], S_[i + 1]));
       }
-      // A whole number: the factors for O are powers of two, so l does not drift.
-      largest = ceilf(row_maximum(largest) * c);
-      raised[r] = largest > row_max_[r] + kLag ? largest : row_max_[r];
-      is_raised |= raised[r] != row_max_[r];
+      largest[r] = row_maximum(of_thread);
+      may_rise |= maxima_.may_rise(r, largest[r], c);
     }
-    if (!__any_sync(~0U, is_raised)) return;
+    if (!__any_sync(~0U, may_rise)) return;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      rescale_[r] = raised[r] == row_max_[r] ? 1.F : ptx::exp2_approximate(row_max_[r] - raised[r]);
-      row_max_[r] = raised[r];
+      rescale_[r] = maxima_.raise(r, largest[r], c);
       row_sum_[r] *= rescale_[r];
     }
     is_raised_ = true;
@@ -58,29 +55,46 @@ class WgmmaSoftmax {
   /// Replaces S by P and adds to l, per thread until the end.
   __device__ void exponentiate() {
     const float c = arguments_.scale_log2;
+    float product[2];  // as take_products does
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const float shift = row_max_[r] == -INFINITY ? 0.F : row_max_[r];
+      product[r] = maxima_.product(r) == -INFINITY ? 0.F : maxima_.product(r);  // no -inf - -inf
+    }
+    if (__any_sync(~0U, maxima_.is_large(0) || maxima_.is_large(1))) {
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        if (!maxima_.is_large(r)) continue;
+        const float m = maxima_.score(r);
+        product[r] = 0;
+#pragma unroll
+        for (int i = 2 * r; i < Config::kBlockKV / 2; i += 4) {
+          S_[i] -= m;
+          S_[i + 1] -= m;
+        }
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
 #pragma unroll
       for (int i = 2 * r; i < Config::kBlockKV / 2; i += 4) {
-        S_[i] = ptx::exp2_approximate(S_[i] * c - shift);
-        S_[i + 1] = ptx::exp2_approximate(S_[i + 1] * c - shift);
+        S_[i] = ptx::exp2_approximate(fmaf(S_[i], c, -product[r]));
+        S_[i + 1] = ptx::exp2_approximate(fmaf(S_[i + 1], c, -product[r]));
         row_sum_[r] += S_[i] + S_[i + 1];
       }
     }
   }
 
-  /// The same with M as it is, which is probably large enough. Returns false, with S lost and l
+  /// The same with m as it is, which is probably large enough. Returns false, with S lost and l
   /// unchanged, if a weight is too large for P in any row of the warpgroup. The sum of a thread's
-  /// weights shows it, because it is large, infinite or NaN. So it is while a row has seen no key:
-  /// M is -inf there. `barrier`: a named one of the warpgroup.
+  /// weights shows it, because it is large, infinite or NaN. So it is while a row has seen no key, where
+  /// c m is -inf, and if c m is large. `barrier`: a named one of the warpgroup.
   __device__ bool exponentiate_if_M_holds(int barrier) {
     const float c = arguments_.scale_log2;
     float sum[2] = {0, 0};
 #pragma unroll
     for (int i = 0; i < Config::kBlockKV / 2; ++i) {
       const int r = i / 2 % 2;
-      S_[i] = ptx::exp2_approximate(S_[i] * c - row_max_[r]);
+      S_[i] = ptx::exp2_approximate(fmaf(S_[i], c, -maxima_.product(r)));
       sum[r] += S_[i];
     }
     const bool holds = sum[0] <= kLargestSum && sum[1] <= kLargestSum;
@@ -101,7 +115,7 @@ class WgmmaSoftmax {
   const WgmmaArguments& arguments_;
   float S_[Config::kBlockKV / 2];
   std::uint32_t P_[Config::kBlockKV / 16][4];
-  float row_max_[2] = {-INFINITY, -INFINITY};  // M
+  RowMaxima<2> maxima_;
   float row_sum_[2] = {0, 0}, rescale_[2] = {0, 0};
   bool is_raised_ = false;  // O must be multiplied by rescale_
 };

@@ -61,9 +61,10 @@ struct Departures {
   std::size_t more_bytes = 0;  // of workspace than asked for
 };
 
-/// Both passes over the ranks, which share the GPU.
+/// The backward pass over the ranks, which share the GPU, after a forward pass of one GPU.
 Gradients gradients_of(const ShardedProblem& problem, const std::string& variant,
-                       const WholeInputs& inputs, const Departures& departures = {}) {
+                       const WholeInputs& inputs, const WholeResults& forward,
+                       const Departures& departures = {}) {
   WholeResults results = empty_results(inputs, true);
   Gradients found;
   std::mutex mutex;
@@ -77,10 +78,8 @@ Gradients gradients_of(const ShardedProblem& problem, const std::string& variant
         };
         const DeviceShard own(shard_problem(problem, rank), {shard(inputs.Q), shard(inputs.K),
                                                              shard(inputs.V), shard(inputs.dO)});
-        cuda::ShardedCall forward("ring", problem, communicator);
-        const test::DeviceMemory memory(forward.workspace_bytes());
-        forward.forward(own.forward(), memory.get(), memory.bytes());
-        communicator.finish(nullptr);
+        store_on_device(shard(forward.O), own.backward().O);
+        store_on_device(shard(forward.lse), own.backward().lse);
         cuda::ExecutionOptions execution;
         execution.deterministic = departures.is_ordered;
         execution.kernel = departures.kernel;
@@ -134,12 +133,13 @@ TEST_CASE("dQ that kernels sum over all calls is that of one GPU, rounded once",
     for (const std::string variant : {"bwd-ring", "bwd-gather-kv"}) {
       CAPTURE(variant, problem.whole.head_dim, problem.shards.num_ranks);
       const WholeInputs inputs = drawn_inputs(problem.whole, 4);
-      const Gradients kept = gradients_of(problem, variant, inputs);
-      const HostTensor one_gpu = run_whole(problem.whole, inputs).dQ;
+      const WholeResults whole = run_whole(problem.whole, inputs);
+      const HostTensor& one_gpu = whole.dQ;
+      const Gradients kept = gradients_of(problem, variant, inputs, whole);
       // Each is rounded to bf16 once, by at most 2^-9 of a power of two above the largest number.
       CHECK(largest_difference(kept.dQ, one_gpu) <= std::ldexp(largest(one_gpu), -7));
       const Gradients rounded = gradients_of(
-          problem, variant, inputs, {.kernel = "bwd_onepass_mma_sm80", .is_ordered = false});
+          problem, variant, inputs, whole, {.kernel = "bwd_onepass_mma_sm80", .is_ordered = false});
       CHECK(largest_difference(rounded.dQ, one_gpu) <= std::ldexp(largest(one_gpu), -6));
       CHECK(kept.most_workspace < rounded.most_workspace);
     }
@@ -150,9 +150,10 @@ TEST_CASE("tensors that the kernel which sums dQ cannot address need the memory 
           "[ranks]") {
   const ShardedProblem problem = ranks_of(64, 150, 270, 3);
   const WholeInputs inputs = drawn_inputs(problem.whole, 4);
-  const Gradients usual = gradients_of(problem, "bwd-ring", inputs, {.is_ordered = false});
+  const WholeResults whole = run_whole(problem.whole, inputs);
+  const Gradients usual = gradients_of(problem, "bwd-ring", inputs, whole, {.is_ordered = false});
   try {
-    gradients_of(problem, "bwd-ring", inputs, {.is_ordered = false, .has_gaps_in_Q = true});
+    gradients_of(problem, "bwd-ring", inputs, whole, {.is_ordered = false, .has_gaps_in_Q = true});
     FAIL("it ran");
   } catch (const ProblemError& error) {
     CAPTURE(error.what());
@@ -161,7 +162,7 @@ TEST_CASE("tensors that the kernel which sums dQ cannot address need the memory 
     CHECK_THAT(error.expected, contains(", because of Q: "));
     const std::size_t needed = std::stoull(error.expected);
     const Gradients found = gradients_of(
-        problem, "bwd-ring", inputs,
+        problem, "bwd-ring", inputs, whole,
         {.is_ordered = false, .has_gaps_in_Q = true, .more_bytes = needed - usual.most_workspace});
     CHECK(largest_difference(found.dQ, usual.dQ) <= std::ldexp(largest(usual.dQ), -6));
     CHECK(largest_difference(found.dK, usual.dK) <= std::ldexp(largest(usual.dK), -6));

@@ -1,0 +1,115 @@
+#include "attention_cuda/torch/stable_abi.hpp"
+
+#include <dlfcn.h>
+
+#include <iterator>
+#include <stdexcept>
+
+namespace flashlab::cuda::torch_abi {
+namespace {
+
+Functions all = {};
+
+/// A library that the process has loaded, or null.
+void* loaded(const char* name) { return dlopen(name, RTLD_LAZY | RTLD_NOLOAD); }
+
+template <class Function>
+bool look_up(Function*& function, void* library, const char* name) {
+  function = reinterpret_cast<Function*>(dlsym(library, name));
+  return function != nullptr;
+}
+
+}  // namespace
+
+const Functions& functions() { return all; }
+
+std::optional<std::string> load() {
+  void* const torch = loaded("libtorch_cpu.so");
+  if (torch == nullptr) return "no libtorch_cpu.so in this process: expected PyTorch 2.10 or later";
+  const auto missing = [](const char* name) {
+    return std::string("PyTorch has no ") + name + ": expected version 2.10 or later";
+  };
+#define FLASHLAB_LOOK_UP(member, name) \
+  if (!look_up(all.member, torch, name)) return missing(name)
+  FLASHLAB_LOOK_UP(init_impl, "aoti_torch_library_init_impl");
+  FLASHLAB_LOOK_UP(implement, "torch_library_impl");
+  FLASHLAB_LOOK_UP(list_size, "torch_list_size");
+  FLASHLAB_LOOK_UP(list_item, "torch_list_get_item");
+  FLASHLAB_LOOK_UP(delete_list, "torch_delete_list");
+  FLASHLAB_LOOK_UP(data, "aoti_torch_get_data_ptr");
+  FLASHLAB_LOOK_UP(rank, "aoti_torch_get_dim");
+  FLASHLAB_LOOK_UP(sizes, "aoti_torch_get_sizes");
+  FLASHLAB_LOOK_UP(strides, "aoti_torch_get_strides");
+  FLASHLAB_LOOK_UP(dtype, "aoti_torch_get_dtype");
+  FLASHLAB_LOOK_UP(device_type, "aoti_torch_get_device_type");
+  FLASHLAB_LOOK_UP(device_index, "aoti_torch_get_device_index");
+  FLASHLAB_LOOK_UP(empty_strided, "aoti_torch_empty_strided");
+  FLASHLAB_LOOK_UP(delete_tensor, "aoti_torch_delete_tensor_object");
+  FLASHLAB_LOOK_UP(create_guard, "aoti_torch_create_device_guard");
+  FLASHLAB_LOOK_UP(delete_guard, "aoti_torch_delete_device_guard");
+  FLASHLAB_LOOK_UP(current_device, "aoti_torch_get_current_device_index");
+  FLASHLAB_LOOK_UP(float32, "aoti_torch_dtype_float32");
+  FLASHLAB_LOOK_UP(bfloat16, "aoti_torch_dtype_bfloat16");
+  FLASHLAB_LOOK_UP(float16, "aoti_torch_dtype_float16");
+  FLASHLAB_LOOK_UP(uint8, "aoti_torch_dtype_uint8");
+  FLASHLAB_LOOK_UP(int32, "aoti_torch_dtype_int32");
+  FLASHLAB_LOOK_UP(int64, "aoti_torch_dtype_int64");
+  FLASHLAB_LOOK_UP(cpu, "aoti_torch_device_type_cpu");
+  FLASHLAB_LOOK_UP(cuda, "aoti_torch_device_type_cuda");
+#undef FLASHLAB_LOOK_UP
+  if (void* const of_cuda = loaded("libtorch_cuda.so"); of_cuda != nullptr) {
+    look_up(all.current_stream, of_cuda, "aoti_torch_get_current_cuda_stream");
+  }
+  void* const standard = loaded("libstdc++.so.6");
+  if (standard == nullptr ||
+      !look_up(all.throw_invalid_argument, standard, "_ZSt24__throw_invalid_argumentPKc") ||
+      !look_up(all.throw_runtime_error, standard, "_ZSt21__throw_runtime_errorPKc")) {
+    return "no libstdc++.so.6 with its exceptions in this process: expected PyTorch's";
+  }
+  return std::nullopt;
+}
+
+void check(Error error, const char* what) {
+  if (error != 0) throw std::runtime_error(std::string("PyTorch failed: ") + what);
+}
+
+std::string dtype_text(const Tensor& tensor) {
+  // The values of PyTorch's ScalarType, which never change.
+  constexpr const char* kNames[] = {"uint8",     "int8",      "int16",      "int32",
+                                    "int64",     "float16",   "float32",    "float64",
+                                    "complex32", "complex64", "complex128", "bool"};
+  const std::int32_t dtype = tensor.dtype();
+  if (dtype == all.bfloat16()) return "torch.bfloat16";
+  if (dtype >= 0 && dtype < std::ssize(kNames)) return std::string("torch.") + kNames[dtype];
+  return "type " + std::to_string(dtype);
+}
+
+std::string device_text(const Tensor& tensor) {
+  const std::int32_t type = tensor.device_type();
+  if (type == all.cpu()) return "cpu";
+  const std::string kind = type == all.cuda() ? "cuda" : "device of kind " + std::to_string(type);
+  return kind + ":" + std::to_string(tensor.device_index());
+}
+
+std::string shape_text(const Tensor& tensor) {
+  std::string text = "[";
+  for (std::int64_t axis = 0; axis < tensor.rank(); ++axis) {
+    text += (axis > 0 ? ", " : "") + std::to_string(tensor.sizes()[axis]);
+  }
+  return text + "]";
+}
+
+DeviceGuard::DeviceGuard(const Tensor& tensor) {
+  if (tensor.device_type() == all.cpu()) return;
+  std::int32_t current = 0;
+  check(all.current_device(&current), "the current device");
+  if (current != tensor.device_index()) {
+    check(all.create_guard(tensor.device_index(), &guard_), "a change of the device");
+  }
+}
+
+DeviceGuard::~DeviceGuard() {
+  if (guard_ != nullptr) all.delete_guard(guard_);
+}
+
+}  // namespace flashlab::cuda::torch_abi
