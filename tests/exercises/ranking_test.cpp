@@ -68,7 +68,7 @@ TEST_CASE("costs are counted at large sizes that are drawn", "[ranking]") {
   CHECK(verdict.size.at("space") >= 2000);
   CHECK(verdict.size.at("n") >= 300);
   REQUIRE(verdict.ranking);
-  CHECK(verdict.ranking->sizes.size() == 3);
+  CHECK(verdict.ranking->sizes.size() == 4);
   CHECK(verdict.ranking->sizes.front() == verdict.size);
   // The one with the most tiles is shown first; the others differ by the seed.
   CHECK(graded(solution(), 2).ranking->sizes != verdict.ranking->sizes);

@@ -52,8 +52,9 @@ struct DrawnSizes {
 };
 
 /// How many sizes are drawn unless the exercise says. A program that is right at half of all sizes, whichever
-/// half it is, is right at all of them for about one seed in 2^8.
-inline constexpr std::int64_t kUsualDraws = 8;
+/// half it is, is right at all of them for about one seed in 2^8. Sixteen sizes cover each pair of values of
+/// two parameters that have up to four.
+inline constexpr std::int64_t kUsualDraws = 8, kUsualDrawsOfSeveral = 16;
 
 struct Inputs {
   std::vector<Family> families;         // never empty
