@@ -29,6 +29,14 @@ void order_as_valley(std::vector<double>& values) {
   }
 }
 
+/// A value goes on to the next place, except at about twelve of them.
+void repeat_in_blocks(std::vector<double>& values, std::mt19937_64& generator) {
+  constexpr std::uint64_t kBlocks = 12;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (generator() % values.size() >= kBlocks) values[i] = values[i - 1];
+  }
+}
+
 void fill_from_family(std::vector<double>& values, Family family, const Range& range,
                       const Inputs& inputs, std::mt19937_64& generator) {
   for (double& value : values) {
@@ -49,6 +57,7 @@ void fill_from_family(std::vector<double>& values, Family family, const Range& r
   if (family == Family::kDescending) std::sort(values.rbegin(), values.rend());
   if (family == Family::kConstant) std::fill(values.begin(), values.end(), values[0]);
   if (family == Family::kValley) order_as_valley(values);
+  if (family == Family::kBlocks) repeat_in_blocks(values, generator);
   if (family == Family::kFar) {
     const double base = uniform(generator, -inputs.huge, inputs.huge);
     for (double& value : values) value += base;
@@ -122,9 +131,9 @@ bool is_ordinary(Family family) {
 }
 
 std::vector<std::size_t> plainest_first(const std::vector<Case>& cases) {
-  constexpr std::array<Family, 9> kOrder{Family::kRandom, Family::kAscending, Family::kDescending,
-                                         Family::kValley, Family::kConstant,  Family::kTiny,
-                                         Family::kSpike,  Family::kHuge,      Family::kFar};
+  constexpr std::array<Family, 10> kOrder{
+      Family::kRandom,   Family::kAscending, Family::kDescending, Family::kValley, Family::kBlocks,
+      Family::kConstant, Family::kTiny,      Family::kSpike,      Family::kHuge,   Family::kFar};
   const auto place = [&](std::size_t i) {
     return std::find(kOrder.begin(), kOrder.end(), cases[i].family) - kOrder.begin();
   };
