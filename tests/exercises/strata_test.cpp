@@ -179,6 +179,21 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("the ends of two long ranges come together with some seeds and apart with others",
+          "[drawn]") {
+  const auto exercises = exercises_with_draws();
+  const auto is_it = [](const Exercise& one) { return one.id == "13_attention_update"; };
+  const auto found = std::find_if(exercises.begin(), exercises.end(), is_it);
+  REQUIRE(found != exercises.end());
+  std::set<std::pair<std::int64_t, std::int64_t>> ends;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (const Size& size : drawn_sizes(found->program, seed)) {
+      if (size.at("n") == 24) ends.emplace(size.at("n"), size.at("d"));
+    }
+  }
+  CHECK(ends.size() == 4);  // d = 5 to 8
+}
+
 TEST_CASE("with every seed one size has the most tiles that the ranges allow", "[drawn]") {
   for (const Exercise& exercise : exercises_with_draws()) {
     const ProgramTask& task = exercise.program;

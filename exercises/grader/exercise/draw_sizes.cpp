@@ -167,6 +167,8 @@ std::vector<Size> draw_once(const ProgramTask& task, const DrawnSizes& rule,
   };
   const auto count = static_cast<std::size_t>(rule.count);
   const std::optional<Size> busiest = busiest_size(task, rule);
+  // Of many draws it is one more: else the ends of two long ranges would come together only.
+  const bool is_apart = rule.count >= kUsualDraws;
   const std::vector<std::string> names = drawn_parameters(rule, generator);
   const auto varying = static_cast<std::size_t>(
       std::count_if(rule.ranges.begin(), rule.ranges.end(),
@@ -176,7 +178,7 @@ std::vector<Size> draw_once(const ProgramTask& task, const DrawnSizes& rule,
   std::map<std::string, std::vector<Stratum>> parts;
   for (std::size_t p = 0; p < names.size(); ++p) {
     const auto& range = rule.ranges.at(names[p]);
-    const auto first = busiest ? std::optional(busiest->at(names[p])) : std::nullopt;
+    const auto first = busiest && !is_apart ? std::optional(busiest->at(names[p])) : std::nullopt;
     parts[names[p]] = parts_of({range.first, range.second}, columns[p], first, count, generator);
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -193,6 +195,7 @@ std::vector<Size> draw_once(const ProgramTask& task, const DrawnSizes& rule,
     }
     if (drawn.empty() || !is_known(size)) drawn.push_back(std::move(size));
   }
+  if (busiest && is_apart && !is_known(*busiest)) drawn.push_back(*busiest);
   return drawn;
 }
 
