@@ -1,4 +1,5 @@
 // A tolerance for a single output, a limit that is the solution's count, and inputs in blocks.
+#include <cmath>
 #include <set>
 
 #include "exercises/grader/exercise/cases.hpp"
@@ -125,6 +126,53 @@ TEST_CASE("blocks are runs of equal values of many lengths", "[limits]") {
     CHECK(std::set<std::size_t>(lengths.begin(), lengths.end()).size() > 2);
   }
   CHECK(numbers.size() > 4);
+}
+
+TEST_CASE("huge inputs have one sign in each array now and then, and scores far below 0",
+          "[limits]") {
+  for (const char* id : {"13_attention_update", "16_loop_orders", "28_flash2"}) {
+    const auto exercise = exercise_of_course(id);
+    const ProgramTask& task = exercise->program;
+    std::size_t below = 0, above = 0, mixed = 0;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+      const SizedCases sized = cases_at(task, task.sizes.back(), {Family::kHuge}, seed, 0);
+      const auto is_like_first = [&](const char* name, double value) {
+        return std::signbit(value) == std::signbit(sized.cases[0].inputs.at(name).values[0]);
+      };
+      bool alike = true;
+      for (const char* name : {"q", "k"}) {
+        for (const double value : sized.cases[0].inputs.at(name).values) {
+          alike = alike && is_like_first(name, value);
+        }
+      }
+      const bool differ = std::signbit(sized.cases[0].inputs.at("q").values[0]) !=
+                          std::signbit(sized.cases[0].inputs.at("k").values[0]);
+      if (!alike) ++mixed;
+      if (alike && differ) ++below;
+      if (alike && !differ) ++above;
+    }
+    INFO(id);
+    CHECK(below > 8);
+    CHECK(mixed > 8);
+    CHECK(above < 2);
+  }
+}
+
+TEST_CASE("with every seed, a maximum that begins at 0 is wrong", "[limits]") {
+  for (const char* id : {"13_attention_update", "16_loop_orders", "28_flash2", "31_flash1"}) {
+    const auto exercise = exercise_of_course(id);
+    std::string text = exercise->program.solution->source->text();
+    const std::string start = "FILL -inf, M";
+    REQUIRE(text.find(start) != std::string::npos);
+    text.replace(text.find(start), start.size(), "FILL 0, M");
+    for (std::uint64_t seed = 100; seed < 112; ++seed) {
+      GraderOptions options;
+      options.seed = seed;
+      options.explain = false;
+      INFO(id << ", seed " << seed);
+      CHECK(grade_text(Grader(exercise, options), text).points == 0);
+    }
+  }
 }
 
 TEST_CASE("a blanket sheet has the letter and the formula that are right most often", "[limits]") {

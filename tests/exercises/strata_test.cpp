@@ -179,6 +179,20 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a single parameter has a draw in the last eighth of its range with every seed",
+          "[drawn]") {
+  for (const Exercise& exercise : exercises_with_draws()) {
+    const ProgramTask& task = exercise.program;
+    if (task.drawn.ranges.size() != 1) continue;
+    const auto& [name, range] = *task.drawn.ranges.begin();
+    const std::int64_t eighth = range.second - (range.second - range.first + 1) / 8;
+    INFO(exercise.id << ", " << eighth);
+    CHECK(seeds_within(task, [&, &key = name](const Size& size) {
+            return size.at(key) <= eighth - 1;
+          }) == 0);
+  }
+}
+
 TEST_CASE("the ends of two long ranges come together with some seeds and apart with others",
           "[drawn]") {
   const auto exercises = exercises_with_draws();

@@ -1,6 +1,9 @@
 // The sizes that a seed draws.
+#include "exercises/grader/exercise/draw_sizes.hpp"
+
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <numeric>
@@ -11,9 +14,77 @@
 #include <utility>
 
 #include "exercises/grader/exercise/cases.hpp"
-#include "exercises/grader/exercise/pairwise.hpp"
 
 namespace flashlab::exercises {
+namespace {
+
+using ColumnLine = std::array<Column, 3>;
+
+template <class Values>
+void shuffle_columns(Values& values, std::mt19937_64& generator) {
+  for (std::size_t i = values.size(); i > 1; --i) {
+    std::swap(values[i - 1], values[generator() % i]);
+  }
+}
+
+/// Disjoint lines, each the first that is left: with 16 rows five, which have all columns.
+std::vector<ColumnLine> disjoint_lines(std::set<Column>& left) {
+  std::vector<ColumnLine> lines;
+  for (auto a = left.begin(); a != left.end();) {
+    const auto b = std::find_if(std::next(a), left.end(),
+                                [&](Column other) { return left.contains(*a ^ other); });
+    if (b == left.end()) {
+      ++a;
+      continue;
+    }
+    lines.push_back({*a, *b, *a ^ *b});
+    left.erase(lines.back()[1]);
+    left.erase(lines.back()[2]);
+    a = left.erase(a);
+  }
+  return lines;
+}
+
+}  // namespace
+
+bool bit_of(Column column, std::size_t row) { return std::popcount(column & row) % 2 != 0; }
+
+std::vector<ParameterColumns> pairwise_columns(std::size_t rows, std::size_t parameters,
+                                               std::mt19937_64& generator) {
+  std::vector<ParameterColumns> all(parameters);
+  if (rows < 2 || !std::has_single_bit(rows)) return all;
+  std::set<Column> left;
+  for (Column column = 1; column < rows; ++column) left.insert(column);
+  const std::size_t with_parity =
+      rows - 1 > parameters ? std::min(parameters, rows - 1 - parameters) : 0;
+  std::vector<ColumnLine> lines = disjoint_lines(left);
+  shuffle_columns(lines, generator);
+  const std::size_t with_line = std::min(lines.size(), with_parity);
+  std::vector<Column> unused(left.begin(), left.end()), others;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    shuffle_columns(lines[i], generator);
+    if (i < with_line) {
+      all[i] = {lines[i][0], lines[i][1]};
+      others.push_back(lines[i][2]);
+    } else {
+      unused.insert(unused.end(), lines[i].begin(), lines[i].end());
+    }
+  }
+  // Taken from the back. The sum of two columns is known where both are, so the last ones give theirs first.
+  shuffle_columns(unused, generator);
+  others.insert(others.end(), unused.begin(), unused.end());
+  for (ParameterColumns& one : all) {
+    if (one.half != 0 || others.empty()) continue;
+    one.half = others.back();
+    others.pop_back();
+  }
+  for (std::size_t i = with_line; i < with_parity && !others.empty(); ++i) {
+    all[i].parity = others.back();
+    others.pop_back();
+  }
+  return all;
+}
+
 namespace {
 
 /// Uniform in 0..count-1, the same on every platform.
@@ -94,12 +165,14 @@ Stratum values_at(const Stratum& range, const ParameterColumns& columns, const L
 /// The part of a parameter's range that each draw has for itself. Its columns say which half the draws have, and
 /// which parity; draws that agree in both share these values out. If it begins at its busy end, the first draw
 /// has that value.
-std::vector<Stratum> parts_of(const Stratum& range, const ParameterColumns& columns,
-                              std::optional<std::int64_t> first_value, std::size_t count,
-                              std::mt19937_64& generator) {
-  Level first{generator() % 2 != 0, generator() % 2 != 0};
+std::vector<Stratum> shares_of(const Stratum& range, const ParameterColumns& columns,
+                               std::optional<std::int64_t> first_value, std::size_t count,
+                               std::mt19937_64& generator) {
+  Level first;
   if (first_value) {
     first = {*first_value > (range.first + range.last) / 2, *first_value % 2 != 0};
+  } else if (columns.half != 0) {
+    first = {generator() % 2 != 0, generator() % 2 != 0};
   }
   std::map<Level, std::vector<std::size_t>> draws;
   for (std::size_t i = 0; i < count; ++i) {
@@ -173,13 +246,15 @@ std::vector<Size> draw_once(const ProgramTask& task, const DrawnSizes& rule,
   const auto varying = static_cast<std::size_t>(
       std::count_if(rule.ranges.begin(), rule.ranges.end(),
                     [](const auto& entry) { return entry.second.first < entry.second.second; }));
-  std::vector<ParameterColumns> columns = pairwise_columns(count, varying, generator);
+  // A single parameter is cut into as many parts as there are draws, so that one of them is near its end.
+  std::vector<ParameterColumns> columns =
+      pairwise_columns(varying < 2 ? 0 : count, varying, generator);
   columns.resize(names.size());  // those at the end have one value
   std::map<std::string, std::vector<Stratum>> parts;
   for (std::size_t p = 0; p < names.size(); ++p) {
     const auto& range = rule.ranges.at(names[p]);
     const auto first = busiest && !is_apart ? std::optional(busiest->at(names[p])) : std::nullopt;
-    parts[names[p]] = parts_of({range.first, range.second}, columns[p], first, count, generator);
+    parts[names[p]] = shares_of({range.first, range.second}, columns[p], first, count, generator);
   }
   for (std::size_t i = 0; i < count; ++i) {
     Size size;

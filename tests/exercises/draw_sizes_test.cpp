@@ -1,5 +1,5 @@
 // Columns of an orthogonal array: pairs of bits in rows.
-#include "exercises/grader/exercise/pairwise.hpp"
+#include "exercises/grader/exercise/draw_sizes.hpp"
 
 #include <map>
 #include <set>
