@@ -125,6 +125,10 @@ void program_rows(const exercises::Exercise& exercise, TextTable& table, const T
   if (!task.cost.most.empty()) {
     table.row({"accepted", formulas_text(task.cost.most, task, terminal)});
   }
+  if (const auto& keys = task.cost.most_of_solution; !keys.empty()) {
+    table.row({task.cost.most.empty() ? "accepted" : "",
+               "no more " + joined(keys, ", ") + " than the solution has"});
+  }
 }
 
 std::string facts_table(const exercises::Exercise& exercise, const Terminal& terminal) {

@@ -127,6 +127,24 @@ TEST_CASE("what costs more at a drawn size loses points, and is told the size", 
   CHECK_THAT(message, !contains("n = 16"));
 }
 
+TEST_CASE("what costs more at a drawn size alone is shown a line and steps of that size, or none",
+          "[drawn]") {
+  const Grader grader(dot_product());
+  const Verdict verdict = grade_text(grader, costly_when_large());
+  REQUIRE(verdict.findings.size() > 1);
+  CHECK_THAT(verdict.findings[0].what, contains("it costs too much at another size: "));
+  CHECK(verdict.findings[0].line == 0);
+  std::size_t lines = 0;
+  for (const Finding& finding : verdict.findings) {
+    if (finding.line == 0) continue;
+    ++lines;
+    INFO(finding.what << ", " << finding.inputs);
+    CHECK(finding.line == 18);  // the load that is repeated beyond n = 16
+    CHECK_THAT(finding.inputs, contains("n = ") && !contains("n = 16"));
+  }
+  CHECK(lines > 0);
+}
+
 TEST_CASE("what is not accepted at a drawn size is not accepted", "[drawn]") {
   const auto files = with_toml("[cost]\n", "[cost]\nmost = { loads = \"2*n\" }\n");
   const Grader grader(dot_product(files));

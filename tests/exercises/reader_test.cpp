@@ -54,7 +54,7 @@ TEST_CASE("a message has file, line, column, what was expected and a near miss",
       errors("registers = 3", "regsters = 3") ==
       "exercise.toml:6:1: error: unknown key 'regsters' in [machine]\n"
       "  6 | regsters = 3\n    | ^~~~~~~~\n"
-      "  expected one of level, extra, registers, operands, sizes, draws, drawn, counts, counted, "
+      "  expected one of level, extra, registers, operands, sizes, drawn, draws, counts, counted, "
       "temporaries, tiles, register_bytes, arrays\n"
       "  did you mean registers?\n");
 }

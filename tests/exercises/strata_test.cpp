@@ -69,6 +69,145 @@ TEST_CASE("both halves of every range are drawn with every seed, and even and od
   }
 }
 
+namespace {
+
+/// What a program may ask of one parameter: the half of its range, and whether it is odd.
+using Property = bool (*)(std::int64_t value, std::int64_t middle);
+constexpr Property kProperties[] = {
+    [](std::int64_t value, std::int64_t middle) { return value > middle; },
+    [](std::int64_t value, std::int64_t) { return value % 2 != 0; }};
+
+/// The pairs of answers that the drawn sizes give to two questions, and those that the ranges have.
+struct Pairs {
+  std::set<std::pair<bool, bool>> drawn, possible;
+};
+Pairs pairs_of(const DrawnSizes& rule, const std::vector<Size>& sizes, const std::string& a,
+               Property of_a, const std::string& b, Property of_b) {
+  Pairs pairs;
+  const auto answers = [&](const std::string& name, Property property) {
+    const auto& [first, last] = rule.ranges.at(name);
+    std::set<bool> all;
+    for (std::int64_t value = first; value <= last; ++value) {
+      all.insert(property(value, (first + last) / 2));
+    }
+    return all;
+  };
+  const auto middle = [&](const std::string& name) {
+    return (rule.ranges.at(name).first + rule.ranges.at(name).second) / 2;
+  };
+  for (const bool x : answers(a, of_a)) {
+    for (const bool y : answers(b, of_b)) pairs.possible.emplace(x, y);
+  }
+  for (const Size& size : sizes) {
+    pairs.drawn.emplace(of_a(size.at(a), middle(a)), of_b(size.at(b), middle(b)));
+  }
+  return pairs;
+}
+
+/// Calls it with each two parameters of the exercise.
+template <class Visit>
+void for_two_parameters(const DrawnSizes& rule, const Visit& visit) {
+  for (auto a = rule.ranges.begin(); a != rule.ranges.end(); ++a) {
+    for (auto b = std::next(a); b != rule.ranges.end(); ++b) visit(a->first, b->first);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("each two parameters have all pairs of halves and parities with every seed", "[drawn]") {
+  std::size_t several = 0;
+  for (const Exercise& exercise : exercises_with_draws()) {
+    const DrawnSizes& rule = exercise.program.drawn;
+    if (rule.ranges.size() < 2) continue;
+    ++several;
+    // Three parameters and four draws: the halves alone.
+    const std::size_t properties = rule.count >= kUsualDrawsOfSeveral ? 2 : 1;
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+      const std::vector<Size> sizes = drawn_sizes(exercise.program, seed);
+      for_two_parameters(rule, [&](const std::string& a, const std::string& b) {
+        for (std::size_t i = 0; i < properties; ++i) {
+          for (std::size_t j = 0; j < properties; ++j) {
+            const Pairs pairs = pairs_of(rule, sizes, a, kProperties[i], b, kProperties[j]);
+            INFO(exercise.id << ", seed " << seed << ": " << (i == 0 ? "half" : "parity") << " of "
+                             << a << ", " << (j == 0 ? "half" : "parity") << " of " << b);
+            CHECK(pairs.drawn == pairs.possible);
+          }
+        }
+      });
+    }
+  }
+  CHECK(several > 12);
+}
+
+TEST_CASE("each pair of values of two ranges of up to four is drawn with every seed", "[drawn]") {
+  std::size_t checked = 0;
+  for (const Exercise& exercise : exercises_with_draws()) {
+    const DrawnSizes& rule = exercise.program.drawn;
+    if (rule.count < kUsualDrawsOfSeveral) continue;
+    const auto width = [&](const std::string& name) {
+      return static_cast<std::size_t>(rule.ranges.at(name).second - rule.ranges.at(name).first + 1);
+    };
+    for_two_parameters(rule, [&](const std::string& a, const std::string& b) {
+      if (width(a) > 4 || width(b) > 4) return;
+      ++checked;
+      for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+        std::set<std::pair<std::int64_t, std::int64_t>> pairs;
+        for (const Size& size : drawn_sizes(exercise.program, seed)) {
+          pairs.emplace(size.at(a), size.at(b));
+        }
+        INFO(exercise.id << ", seed " << seed << ": " << a << ", " << b);
+        CHECK(pairs.size() == width(a) * width(b));
+      }
+    });
+  }
+  CHECK(checked > 20);
+}
+
+TEST_CASE(
+    "the size with the largest arrays is drawn with every seed if there are several parameters",
+    "[drawn]") {
+  for (const Exercise& exercise : exercises_with_draws()) {
+    const ProgramTask& task = exercise.program;
+    if (task.drawn.ranges.size() < 2 || task.drawn.ranges.contains("B") ||
+        task.most_register_bytes) {
+      continue;
+    }
+    INFO(exercise.id);
+    Size largest;
+    for (const auto& [name, range] : task.drawn.ranges) largest[name] = range.second;
+    CHECK(seeds_within(task, [&](const Size& size) { return size != largest; }) == 0);
+  }
+}
+
+TEST_CASE("a single parameter has a draw in the last eighth of its range with every seed",
+          "[drawn]") {
+  for (const Exercise& exercise : exercises_with_draws()) {
+    const ProgramTask& task = exercise.program;
+    if (task.drawn.ranges.size() != 1) continue;
+    const auto& [name, range] = *task.drawn.ranges.begin();
+    const std::int64_t eighth = range.second - (range.second - range.first + 1) / 8;
+    INFO(exercise.id << ", " << eighth);
+    CHECK(seeds_within(task, [&, &key = name](const Size& size) {
+            return size.at(key) <= eighth - 1;
+          }) == 0);
+  }
+}
+
+TEST_CASE("the ends of two long ranges come together with some seeds and apart with others",
+          "[drawn]") {
+  const auto exercises = exercises_with_draws();
+  const auto is_it = [](const Exercise& one) { return one.id == "13_attention_update"; };
+  const auto found = std::find_if(exercises.begin(), exercises.end(), is_it);
+  REQUIRE(found != exercises.end());
+  std::set<std::pair<std::int64_t, std::int64_t>> ends;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (const Size& size : drawn_sizes(found->program, seed)) {
+      if (size.at("n") == 24) ends.emplace(size.at("n"), size.at("d"));
+    }
+  }
+  CHECK(ends.size() == 4);  // d = 5 to 8
+}
+
 TEST_CASE("with every seed one size has the most tiles that the ranges allow", "[drawn]") {
   for (const Exercise& exercise : exercises_with_draws()) {
     const ProgramTask& task = exercise.program;

@@ -29,6 +29,14 @@ void order_as_valley(std::vector<double>& values) {
   }
 }
 
+/// A value goes on to the next place, except at about twelve of them.
+void repeat_in_blocks(std::vector<double>& values, std::mt19937_64& generator) {
+  constexpr std::uint64_t kBlocks = 12;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (generator() % values.size() >= kBlocks) values[i] = values[i - 1];
+  }
+}
+
 void fill_from_family(std::vector<double>& values, Family family, const Range& range,
                       const Inputs& inputs, std::mt19937_64& generator) {
   for (double& value : values) {
@@ -49,6 +57,7 @@ void fill_from_family(std::vector<double>& values, Family family, const Range& r
   if (family == Family::kDescending) std::sort(values.rbegin(), values.rend());
   if (family == Family::kConstant) std::fill(values.begin(), values.end(), values[0]);
   if (family == Family::kValley) order_as_valley(values);
+  if (family == Family::kBlocks) repeat_in_blocks(values, generator);
   if (family == Family::kFar) {
     const double base = uniform(generator, -inputs.huge, inputs.huge);
     for (double& value : values) value += base;
@@ -83,9 +92,32 @@ toy::BoundProgram bind_interface(const std::shared_ptr<const toy::Program>& inte
   return std::move(machines->joined);
 }
 
+/// Half of the huge inputs have one sign in each array, which alternates: products of q and k are all far below 0, say,
+/// where a maximum that starts at 0 is wrong at any number of keys.
+class Signs {
+ public:
+  Signs(Family family, std::uint64_t seed) {
+    constexpr std::uint64_t kApart = 0x9216'd5d9'8979'fb1b;  // from the numbers of any array
+    const std::uint64_t drawn = std::mt19937_64(seed ^ kApart)();
+    alternates_ = family == Family::kHuge && drawn % 2 == 0;
+    sign_ = drawn / 2 % 2 == 0 ? 1 : -1;
+  }
+  /// Sets the signs of the next array's values.
+  void apply(std::vector<double>& values) {
+    if (!alternates_) return;
+    for (double& value : values) value = std::copysign(value, sign_);
+    sign_ = -sign_;
+  }
+
+ private:
+  bool alternates_ = false;
+  double sign_ = 1;
+};
+
 NamedArrays draw_inputs(const ProgramTask& task, const toy::BoundProgram& bound, Family family,
                         std::uint64_t seed) {
   NamedArrays inputs;
+  Signs signs(family, seed);
   for (const toy::BoundArray& array : bound.arrays) {
     if (array.role != toy::ArrayRole::kInput) continue;
     std::seed_seq sequence(array.name.begin(), array.name.end());
@@ -97,6 +129,7 @@ NamedArrays draw_inputs(const ProgramTask& task, const toy::BoundProgram& bound,
     const bool ranged = range != task.inputs.ranges.end();
     fill_from_family(drawn.values, ranged && !is_ordinary(family) ? Family::kRandom : family,
                      ranged ? range->second : Range{}, task.inputs, generator);
+    if (!ranged) signs.apply(drawn.values);
     for (double& value : drawn.values) value = toy::round_to(array.element_type, value);
     inputs[array.name] = std::move(drawn);
   }
@@ -122,9 +155,9 @@ bool is_ordinary(Family family) {
 }
 
 std::vector<std::size_t> plainest_first(const std::vector<Case>& cases) {
-  constexpr std::array<Family, 9> kOrder{Family::kRandom, Family::kAscending, Family::kDescending,
-                                         Family::kValley, Family::kConstant,  Family::kTiny,
-                                         Family::kSpike,  Family::kHuge,      Family::kFar};
+  constexpr std::array<Family, 10> kOrder{
+      Family::kRandom,   Family::kAscending, Family::kDescending, Family::kValley, Family::kBlocks,
+      Family::kConstant, Family::kTiny,      Family::kSpike,      Family::kHuge,   Family::kFar};
   const auto place = [&](std::size_t i) {
     return std::find(kOrder.begin(), kOrder.end(), cases[i].family) - kOrder.begin();
   };

@@ -27,6 +27,8 @@ struct SizedCases {
   /// The counts of the naive program here, by the keys of Cost::full. Empty: not counted yet, or there is
   /// no such program.
   std::map<std::string, toy::Count> naive = {};
+  /// The counts of the solution here, by the keys of Cost::most_of_solution. Empty as `naive` is.
+  std::map<std::string, toy::Count> solution = {};
 };
 
 /// Whether the inputs are neither huge nor tiny: a result that is wrong on these is wrong by its

@@ -1,9 +1,13 @@
 // The sizes that a seed draws.
+#include "exercises/grader/exercise/draw_sizes.hpp"
+
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <bit>
+#include <cstdint>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -14,24 +18,95 @@
 namespace flashlab::exercises {
 namespace {
 
+using ColumnLine = std::array<Column, 3>;
+
+template <class Values>
+void shuffle_columns(Values& values, std::mt19937_64& generator) {
+  for (std::size_t i = values.size(); i > 1; --i) {
+    std::swap(values[i - 1], values[generator() % i]);
+  }
+}
+
+/// Disjoint lines, each the first that is left: with 16 rows five, which have all columns.
+std::vector<ColumnLine> disjoint_lines(std::set<Column>& left) {
+  std::vector<ColumnLine> lines;
+  for (auto a = left.begin(); a != left.end();) {
+    const auto b = std::find_if(std::next(a), left.end(),
+                                [&](Column other) { return left.contains(*a ^ other); });
+    if (b == left.end()) {
+      ++a;
+      continue;
+    }
+    lines.push_back({*a, *b, *a ^ *b});
+    left.erase(lines.back()[1]);
+    left.erase(lines.back()[2]);
+    a = left.erase(a);
+  }
+  return lines;
+}
+
+}  // namespace
+
+bool bit_of(Column column, std::size_t row) { return std::popcount(column & row) % 2 != 0; }
+
+std::vector<ParameterColumns> pairwise_columns(std::size_t rows, std::size_t parameters,
+                                               std::mt19937_64& generator) {
+  std::vector<ParameterColumns> all(parameters);
+  if (rows < 2 || !std::has_single_bit(rows)) return all;
+  std::set<Column> left;
+  for (Column column = 1; column < rows; ++column) left.insert(column);
+  const std::size_t with_parity =
+      rows - 1 > parameters ? std::min(parameters, rows - 1 - parameters) : 0;
+  std::vector<ColumnLine> lines = disjoint_lines(left);
+  shuffle_columns(lines, generator);
+  const std::size_t with_line = std::min(lines.size(), with_parity);
+  std::vector<Column> unused(left.begin(), left.end()), others;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    shuffle_columns(lines[i], generator);
+    if (i < with_line) {
+      all[i] = {lines[i][0], lines[i][1]};
+      others.push_back(lines[i][2]);
+    } else {
+      unused.insert(unused.end(), lines[i].begin(), lines[i].end());
+    }
+  }
+  // Taken from the back. The sum of two columns is known where both are, so the last ones give theirs first.
+  shuffle_columns(unused, generator);
+  others.insert(others.end(), unused.begin(), unused.end());
+  for (ParameterColumns& one : all) {
+    if (one.half != 0 || others.empty()) continue;
+    one.half = others.back();
+    others.pop_back();
+  }
+  for (std::size_t i = with_line; i < with_parity && !others.empty(); ++i) {
+    all[i].parity = others.back();
+    others.pop_back();
+  }
+  return all;
+}
+
+namespace {
+
 /// Uniform in 0..count-1, the same on every platform.
 std::uint64_t below(std::mt19937_64& generator, std::uint64_t count) { return generator() % count; }
 
-/// A part of a range; both ends belong to it.
+/// Values of a parameter, `step` apart; both ends belong to them.
 struct Stratum {
-  std::int64_t first = 0, last = 0;
+  std::int64_t first = 0, last = 0, step = 1;
+
+  std::int64_t count() const { return (last - first) / step + 1; }
 };
 
-/// Cuts a range into `count` parts of equal width, in random order. A range of fewer values gives parts
-/// of one value each, and every value is one of them.
-std::vector<Stratum> strata(const std::pair<std::int64_t, std::int64_t>& range, std::int64_t count,
-                            std::mt19937_64& generator) {
-  const std::int64_t width = range.second - range.first + 1;
+/// Cuts values into `count` parts of equal width, in random order. Fewer values give parts of one value each,
+/// and every value is one of them.
+std::vector<Stratum> strata(const Stratum& values, std::int64_t count, std::mt19937_64& generator) {
+  const std::int64_t width = values.count();
   std::vector<Stratum> parts;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t first = (i * width + (width < count ? width - 1 : 0)) / count;
     const std::int64_t last = std::max(first, (i + 1) * width / count - 1);
-    parts.push_back({range.first + first, range.first + last});
+    parts.push_back(
+        {values.first + first * values.step, values.first + last * values.step, values.step});
   }
   for (std::size_t i = parts.size(); i > 1; --i) {
     std::swap(parts[i - 1], parts[below(generator, i)]);
@@ -63,30 +138,98 @@ std::set<std::string> tile_parameters(const ProgramTask& task) {
   return names;
 }
 
-/// Exchanges values between the draws until one of them has the largest arrays and the smallest tiles: a
-/// program for at most k rows or tiles is wrong there, whatever k is. Each draw keeps a part of each range
-/// for itself, but of the end parts it keeps the ends. Nothing is exchanged if two draws would be equal, or one that is displayed.
-void take_most_tiles(const ProgramTask& task, const DrawnSizes& rule, std::vector<Size>& drawn) {
-  const std::set<std::string> tiles = tile_parameters(task);
-  if (tiles.empty() || drawn.size() < 2) return;
-  std::vector<Size> exchanged = drawn;
-  for (const auto& [name, range] : rule.ranges) {
-    const std::int64_t wanted = tiles.contains(name) ? range.first : range.second;
-    const auto nearest = std::min_element(
-        exchanged.begin(), exchanged.end(), [&, &name = name](const Size& a, const Size& b) {
-          return std::abs(a.at(name) - wanted) < std::abs(b.at(name) - wanted);
-        });
-    std::swap(exchanged.front()[name], (*nearest)[name]);
-    exchanged.front()[name] = wanted;  // the end of the part that the nearest one was drawn from
-  }
-  const std::set<Size> different(exchanged.begin(), exchanged.end());
-  const bool is_displayed = std::any_of(task.sizes.begin(), task.sizes.end(),
-                                        [&](const Size& size) { return different.contains(size); });
-  if (different.size() == exchanged.size() && !is_displayed) drawn = std::move(exchanged);
+/// A half of a range and the parity of its values, as far as the parameter has columns for them.
+struct Level {
+  bool is_upper = false, is_odd = false;
+  auto operator<=>(const Level&) const = default;
+};
+
+/// The end of a range where a program has the most to do: the largest arrays and the smallest tiles.
+std::int64_t busy_end(const Stratum& range, bool is_tile) {
+  return is_tile ? range.first : range.last;
 }
 
-/// Draws a Latin hypercube: the draws share out the parts of each parameter's range. Sizes that are known
-/// already are drawn again, and left out if there are no others.
+/// The values of a range at a level. If it has none of this parity, those of the half.
+Stratum values_at(const Stratum& range, const ParameterColumns& columns, const Level& level) {
+  Stratum values = range;
+  const std::int64_t middle = (range.first + range.last) / 2;
+  if (columns.half != 0 && range.first < range.last) {
+    (level.is_upper ? values.first : values.last) = middle + (level.is_upper ? 1 : 0);
+  }
+  if (columns.parity == 0) return values;
+  const std::int64_t first = values.first + ((values.first % 2 != 0) != level.is_odd ? 1 : 0);
+  if (first > values.last) return values;
+  return {first, values.last - (values.last - first) % 2, 2};
+}
+
+/// The part of a parameter's range that each draw has for itself. Its columns say which half the draws have, and
+/// which parity; draws that agree in both share these values out. If it begins at its busy end, the first draw
+/// has that value.
+std::vector<Stratum> shares_of(const Stratum& range, const ParameterColumns& columns,
+                               std::optional<std::int64_t> first_value, std::size_t count,
+                               std::mt19937_64& generator) {
+  Level first;
+  if (first_value) {
+    first = {*first_value > (range.first + range.last) / 2, *first_value % 2 != 0};
+  } else if (columns.half != 0) {
+    first = {generator() % 2 != 0, generator() % 2 != 0};
+  }
+  std::map<Level, std::vector<std::size_t>> draws;
+  for (std::size_t i = 0; i < count; ++i) {
+    draws[{bit_of(columns.half, i) != first.is_upper, bit_of(columns.parity, i) != first.is_odd}]
+        .push_back(i);
+  }
+  std::vector<Stratum> parts(count);
+  for (const auto& [level, members] : draws) {
+    std::vector<Stratum> shares = strata(values_at(range, columns, level),
+                                         static_cast<std::int64_t>(members.size()), generator);
+    if (first_value && members.front() == 0) {
+      const auto its = std::find_if(shares.begin(), shares.end(), [&](const Stratum& share) {
+        return share.first == *first_value || share.last == *first_value;
+      });
+      if (its != shares.end()) std::iter_swap(shares.begin(), its);
+      shares.front() = {*first_value, *first_value};
+    }
+    for (std::size_t i = 0; i < members.size(); ++i) parts[members[i]] = shares[i];
+  }
+  return parts;
+}
+
+/// The parameters that are drawn, those with the fewest values first: all their pairs are covered.
+std::vector<std::string> drawn_parameters(const DrawnSizes& rule, std::mt19937_64& generator) {
+  std::vector<std::string> names;
+  for (const auto& [name, range] : rule.ranges) names.push_back(name);
+  for (std::size_t i = names.size(); i > 1; --i) {
+    std::swap(names[i - 1], names[below(generator, i)]);
+  }
+  const auto width = [&](const std::string& name) {
+    const auto& range = rule.ranges.at(name);
+    return range.second - range.first;
+  };
+  // One that has a single value needs no column.
+  std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+    return (width(a) == 0 ? INT64_MAX : width(a)) < (width(b) == 0 ? INT64_MAX : width(b));
+  });
+  return names;
+}
+
+/// The size with the most to do, unless it is displayed, or the task has one parameter only and no tiles: a
+/// program for at most k rows, tiles or products is wrong there, whatever k is.
+std::optional<Size> busiest_size(const ProgramTask& task, const DrawnSizes& rule) {
+  const std::set<std::string> tiles = tile_parameters(task);
+  if (rule.count < 2 || (tiles.empty() && rule.ranges.size() < 2)) return std::nullopt;
+  Size size;
+  for (const auto& [name, range] : rule.ranges) {
+    size[name] = busy_end({range.first, range.second}, tiles.contains(name));
+  }
+  if (std::find(task.sizes.begin(), task.sizes.end(), size) != task.sizes.end())
+    return std::nullopt;
+  return size;
+}
+
+/// Draws a Latin hypercube over an orthogonal array: the draws share out the parts of each parameter's range, and
+/// each two parameters have all pairs of halves and parities. Sizes that are known already are drawn again, and left
+/// out if there are no others.
 std::vector<Size> draw_once(const ProgramTask& task, const DrawnSizes& rule,
                             std::mt19937_64& generator) {
   constexpr int kMostTries = 100;
@@ -95,24 +238,39 @@ std::vector<Size> draw_once(const ProgramTask& task, const DrawnSizes& rule,
     return std::find(task.sizes.begin(), task.sizes.end(), size) != task.sizes.end() ||
            std::find(drawn.begin(), drawn.end(), size) != drawn.end();
   };
+  const auto count = static_cast<std::size_t>(rule.count);
+  const std::optional<Size> busiest = busiest_size(task, rule);
+  // Of many draws it is one more: else the ends of two long ranges would come together only.
+  const bool is_apart = rule.count >= kUsualDraws;
+  const std::vector<std::string> names = drawn_parameters(rule, generator);
+  const auto varying = static_cast<std::size_t>(
+      std::count_if(rule.ranges.begin(), rule.ranges.end(),
+                    [](const auto& entry) { return entry.second.first < entry.second.second; }));
+  // A single parameter is cut into as many parts as there are draws, so that one of them is near its end.
+  std::vector<ParameterColumns> columns =
+      pairwise_columns(varying < 2 ? 0 : count, varying, generator);
+  columns.resize(names.size());  // those at the end have one value
   std::map<std::string, std::vector<Stratum>> parts;
-  for (const auto& [name, range] : rule.ranges) {
-    parts[name] = strata(range, rule.count, generator);
+  for (std::size_t p = 0; p < names.size(); ++p) {
+    const auto& range = rule.ranges.at(names[p]);
+    const auto first = busiest && !is_apart ? std::optional(busiest->at(names[p])) : std::nullopt;
+    parts[names[p]] = shares_of({range.first, range.second}, columns[p], first, count, generator);
   }
-  for (std::size_t i = 0; i < static_cast<std::size_t>(rule.count); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     Size size;
     for (int tries = 0; tries == 0 || (is_known(size) && tries < kMostTries); ++tries) {
       for (const auto& [name, range] : rule.ranges) {
         const bool is_whole_range = tries > kMostTries / 2;
         const Stratum part =
             is_whole_range ? Stratum{range.first, range.second} : parts.at(name)[i];
-        const auto width = static_cast<std::uint64_t>(part.last - part.first) + 1;
-        size[name] = part.first + static_cast<std::int64_t>(below(generator, width));
+        size[name] =
+            part.first + part.step * static_cast<std::int64_t>(below(
+                                         generator, static_cast<std::uint64_t>(part.count())));
       }
     }
     if (drawn.empty() || !is_known(size)) drawn.push_back(std::move(size));
   }
-  take_most_tiles(task, rule, drawn);
+  if (busiest && is_apart && !is_known(*busiest)) drawn.push_back(*busiest);
   return drawn;
 }
 
@@ -145,8 +303,8 @@ bool cover_halves(const std::vector<Size>& sizes, const ProgramTask& task, const
 }
 
 /// A program that is wrong in either half of any range, at its even or its odd values, or at one value of a
-/// short range, or for few tiles only, meets such a size with every seed. Small sizes come first: a failure is easier to explain
-/// there.
+/// short range, or where two parameters have two of these, or for few tiles only, meets such a size with every seed.
+/// Small sizes come first: a failure is easier to explain there.
 std::vector<Size> draw_sizes(const ProgramTask& task, const DrawnSizes& rule, std::uint64_t seed) {
   constexpr int kMostTries = 200;
   if (rule.ranges.empty()) return {};

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +38,7 @@ enum class Family : std::uint8_t {
   kSpike,       // near 0, except one element of size Inputs::huge
   kFar,     // one value in +-Inputs::huge, plus the array's range: far from 0, and close together
   kValley,  // in the array's range, largest at both ends and smallest in the middle
+  kBlocks,  // in the array's range, about twelve runs of equal values, of different lengths
 };
 std::string_view to_string(Family family);
 std::optional<Family> parse_family(std::string_view name);
@@ -52,8 +54,9 @@ struct DrawnSizes {
 };
 
 /// How many sizes are drawn unless the exercise says. A program that is right at half of all sizes, whichever
-/// half it is, is right at all of them for about one seed in 2^8.
-inline constexpr std::int64_t kUsualDraws = 8;
+/// half it is, is right at all of them for about one seed in 2^8. Sixteen sizes cover each pair of values of
+/// two parameters that have up to four.
+inline constexpr std::int64_t kUsualDraws = 8, kUsualDrawsOfSeveral = 16;
 
 struct Inputs {
   std::vector<Family> families;         // never empty
@@ -67,14 +70,27 @@ struct Inputs {
 using CountFormulas = std::map<std::string, toy::Polynomial>;  // by key of counter_descriptions()
 
 struct Cost {
-  CountFormulas full;  // at most this: all points for cost
-  CountFormulas most;  // more than this: not accepted
+  CountFormulas full;                      // at most this: all points for cost
+  CountFormulas most;                      // more than this: not accepted
+  std::set<std::string> most_of_solution;  // more than the solution: not accepted; none of `most`
   /// A program without the exercise's idea: its cost earns no points. Null: twice `full` does.
   std::shared_ptr<const toy::Program> naive;
 };
 
 struct Points {
   double correct = 6, cost = 4;
+};
+
+/// How far a result may be off: of |out - expected|, relative to the array's largest value.
+struct Tolerance {
+  Tolerance(double every = 1e-5) : usual(every) {}  // NOLINT: a number is a tolerance
+  double of(const std::string& array) const {
+    const auto found = by_array.find(array);
+    return found == by_array.end() ? usual : found->second;
+  }
+
+  double usual;                            // of arrays that have none of their own
+  std::map<std::string, double> by_array;  // of an output whose values lie far from 0
 };
 
 /// "Make it fast": a submission that takes at most as long as a given program, as kernels on a GPU, gets
@@ -156,8 +172,8 @@ struct ProgramTask {
   std::vector<RankedProgram> beside;
   Inputs inputs;
   std::vector<std::string> check;  // outputs that are compared; never empty
-  double tolerance = 1e-5;         // of |out - expected|, relative to the array's largest value
-  std::string builtin_reference;   // "softmax"; empty: `reference`
+  Tolerance tolerance;
+  std::string builtin_reference;                  // "softmax"; empty: `reference`
   std::shared_ptr<const toy::Program> reference;  // run in double on a machine without limits
   std::shared_ptr<const toy::Program> solution;
   std::string starter;  // text; for the demonstration, its solution

@@ -332,6 +332,7 @@ std::string proven_task(const ProgramTask& task) {
   for (const auto& [key, formula] : task.cost.most) {
     add_fact(facts, "most", key + " " + toy::to_string(formula));
   }
+  for (const std::string& key : task.cost.most_of_solution) add_fact(facts, "most", key);
   add_fact(facts, "range_safe", task.numerics.range_safe ? "yes" : "no");
   add_fact(facts, "rounding_safe", task.numerics.rounding_safe ? "yes" : "no");
   add_program(facts, "solution", task.solution.get());

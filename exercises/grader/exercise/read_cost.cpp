@@ -11,7 +11,7 @@ namespace flashlab::exercises {
 void PartReader::read_cost(TomlTable& cost) {
   Cost& result = exercise.program.cost;
   read_formulas(cost, "full", result.full);
-  read_formulas(cost, "most", result.most);
+  read_formulas(cost, "most", result.most, &result.most_of_solution);
   if (cost.has("naive")) result.naive = program(cost.line("naive"), &cost, "naive");
   if (exercise.program.sizes.empty()) return;
   const Size& largest = exercise.program.sizes.back();
@@ -72,7 +72,8 @@ void PartReader::check_values(const toml::node& value, const std::string& counte
   }
 }
 
-void PartReader::read_formulas(TomlTable& cost, std::string_view key, CountFormulas& formulas) {
+void PartReader::read_formulas(TomlTable& cost, std::string_view key, CountFormulas& formulas,
+                               std::set<std::string>* of_solution) {
   const toml::table* entries = cost.table(key);
   if (entries == nullptr) return;
   for (const auto& [name, value] : *entries) {
@@ -82,6 +83,8 @@ void PartReader::read_formulas(TomlTable& cost, std::string_view key, CountFormu
       errors.add(name.source(), "there is no counter '" + printable(counter) + "'",
                  "one of " + joined(count_keys()) + ", or ARRAY.loads, ARRAY.stores",
                  toy::nearest(counter, count_keys()).value_or(""));
+    } else if (of_solution != nullptr && value.value_or(std::string_view()) == "solution") {
+      of_solution->insert(counter);
     } else if (!exercise.program.sizes.empty()) {
       const auto formula = read_formula(value, counter);
       if (!formula) continue;

@@ -20,6 +20,7 @@ std::vector<Family> all_families() {
   std::vector<Family> all = kUsualFamilies;
   all.push_back(Family::kValley);
   all.push_back(Family::kFar);
+  all.push_back(Family::kBlocks);
   return all;
 }
 
@@ -67,6 +68,8 @@ std::string_view to_string(Family family) {
       return "far";
     case Family::kValley:
       return "valley";
+    case Family::kBlocks:
+      return "blocks";
   }
   return "";
 }
@@ -153,12 +156,34 @@ void PartReader::read_expect(TomlTable& expect) {
     task.reference = program(reference, &expect, "reference");
     if (task.reference != nullptr) check_reference(expect, reference);
   }
-  task.tolerance = expect.number("tolerance", task.tolerance);
-  if (!(task.tolerance > 0 && task.tolerance < 1)) {
-    expect.wrong("tolerance", "not between 0 and 1", "such as 1e-5");
-  }
+  read_tolerance(expect);
   task.numerics.range_safe = expect.flag("range_safe");
   task.numerics.rounding_safe = expect.flag("rounding_safe");
+}
+
+/// tolerance = 1e-3, tolerances = { mean = 1e-5 }: of all outputs, and of single ones.
+void PartReader::read_tolerance(TomlTable& expect) {
+  ProgramTask& task = exercise.program;
+  const auto is_one = [](double value) { return value > 0 && value < 1; };
+  task.tolerance.usual = expect.number("tolerance", task.tolerance.usual);
+  if (!is_one(task.tolerance.usual)) {
+    expect.wrong("tolerance", "not between 0 and 1", "such as 1e-5");
+  }
+  const toml::table* by_array = expect.table("tolerances");
+  if (by_array == nullptr) return;
+  for (const auto& [key, value] : *by_array) {
+    const std::string name(key.str());
+    const double number = value.value<double>().value_or(0);
+    if (!has(task.check, name)) {
+      errors.add(key.source(), "'" + printable(name) + "' is not an output that is compared",
+                 "one of " + joined(task.check), toy::nearest(name, task.check).value_or(""));
+    } else if (!is_one(number)) {
+      errors.add(value.source(), "the tolerance of '" + name + "' is not between 0 and 1",
+                 "such as 1e-5");
+    } else {
+      task.tolerance.by_array[name] = number;
+    }
+  }
 }
 
 void PartReader::check_reference(TomlTable& expect, const std::string& file) {

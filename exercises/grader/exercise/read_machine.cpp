@@ -144,8 +144,12 @@ void PartReader::read_machines(TomlTable& machine) {
 void PartReader::read_drawn(TomlTable& machine) {
   constexpr std::int64_t kMostDraws = 64;
   ProgramTask& task = exercise.program;
-  task.drawn.count = machine.whole("draws", kUsualDraws, 1, kMostDraws);
   task.drawn.ranges = read_size_ranges(machine, "drawn");
+  const auto is_drawn = [](const auto& entry) { return entry.second.first < entry.second.second; };
+  const auto parameters =
+      std::count_if(task.drawn.ranges.begin(), task.drawn.ranges.end(), is_drawn);
+  task.drawn.count =
+      machine.whole("draws", parameters > 1 ? kUsualDrawsOfSeveral : kUsualDraws, 1, kMostDraws);
   task.counted.count = machine.whole("counts", 1, 1, kMostDraws);
   task.counted.ranges = read_size_ranges(machine, "counted");
 }

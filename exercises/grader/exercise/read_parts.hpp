@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,12 +82,14 @@ struct PartReader {
   void read_ranges(TomlTable& inputs);
   void read_expect(TomlTable& expect);
   void read_check(TomlTable& expect);
+  void read_tolerance(TomlTable& expect);
   void check_reference(TomlTable& expect, const std::string& file);
   void expect_inputs(const std::string& file, const toy::Program& program_read,
                      toy::ArrayRole role);
   // read_cost.cpp
   void read_cost(TomlTable& cost);
-  void read_formulas(TomlTable& cost, std::string_view key, CountFormulas& formulas);
+  void read_formulas(TomlTable& cost, std::string_view key, CountFormulas& formulas,
+                     std::set<std::string>* of_solution = nullptr);
   std::optional<toy::Polynomial> read_formula(const toml::node& value, const std::string& counter);
   void check_values(const toml::node& value, const std::string& counter,
                     const toy::Polynomial& formula);

@@ -21,6 +21,7 @@ std::string count_text(const std::string& key, const toy::Count& value, const At
 void CostJudge::add(const Attempt& attempt) {
   const Size& size = attempt.sized->size;
   CostScore here = score_cost(task_, attempt);
+  if (too_costly_ == nullptr && !(here.full() && here.accepted())) too_costly_ = attempt.sized;
   for (const Excess& excess : here.excesses) {
     if (!exceeded_.insert(excess.key).second) continue;
     excesses_.push_back(count_text(excess.key, excess.value, attempt) + at_size_text(size) +

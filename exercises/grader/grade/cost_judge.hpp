@@ -22,8 +22,10 @@ class CostJudge {
   const CostScore& score() const { return score_; }
   /// Returns "28 cycles at n = 4, full marks 25", for the size with the smallest share.
   std::string excess_text(const CostLine& line) const;
+  /// Returns where the program first cost more than full marks allow, or than is accepted; null: nowhere.
+  const SizedCases* too_costly() const { return too_costly_; }
   /// Returns what is to be said about costs that are too high at other sizes only than `size`, where
-  /// they were counted first, and no line is looked for.
+  /// they were counted first.
   std::vector<Finding> excesses_elsewhere(const Size& size) const;
   /// Returns the costs that are not accepted: one sentence for each counter, at the first such size.
   const std::vector<std::string>& excesses() const { return excesses_; }
@@ -32,6 +34,7 @@ class CostJudge {
   const ProgramTask& task_;
   bool is_first_ = true;
   CostScore score_;
+  const SizedCases* too_costly_ = nullptr;
   std::map<std::string, std::string> excess_texts_;  // by counter
   std::vector<std::string> excesses_;
   std::set<std::string> exceeded_;  // counters

@@ -64,13 +64,29 @@ class Grading {
         scored_.push_back(std::move(last_));
       }
     }
+    if (refuse_costs()) return;
     if (prepared_.large.counted.empty()) costs_.add(last_);
     judge_drawn();
     if (verdict_.passed()) judge_large();
-    if (verdict_.passed()) {
-      verdict_.size = last_.sized->size;
-      judge_cost();
+    if (verdict_.passed()) judge_cost(costs_);
+  }
+
+  /// Refuses a program for what it would cost at the larger sizes, before it runs there or at drawn ones: what
+  /// costs too much to be accepted may take too long to be run.
+  bool refuse_costs() {
+    CostJudge costs(task_);
+    std::vector<Attempt> attempts;
+    for (const SizedCases& sized : prepared_.large.counted) {
+      attempts.push_back(count_attempt(task_, program_, sized));
+      if (!attempts.back().refusal.empty()) return false;  // a run says so at its size
+      costs.add(attempts.back());
     }
+    if (costs.score().accepted()) return false;
+    verdict_.checks.push_back({kDrawnResults, false, 0, 0, kNotRun});
+    verdict_.checks.push_back({kLargeResults, false, 0, 0, kNotRun});
+    last_ = std::move(attempts.front());
+    judge_cost(costs);
+    return true;
   }
 
   /// Judges the results and the costs at the drawn sizes. Does not change last_.
@@ -236,11 +252,12 @@ class Grading {
     return false;
   }
 
-  void judge_cost() {
-    const CostScore& score = costs_.score();
+  void judge_cost(const CostJudge& costs) {
+    const CostScore& score = costs.score();
+    verdict_.size = last_.sized->size;
     for (const CostLine& line : score.lines) {
       const bool enough = line.share >= 1;
-      verdict_.checks.push_back({line.key, enough, 0, 0, enough ? "" : costs_.excess_text(line)});
+      verdict_.checks.push_back({line.key, enough, 0, 0, enough ? "" : costs.excess_text(line)});
       verdict_.costs.push_back(line);
       verdict_.costs.back().solution =
           count_of(line.key, prepared_.solution_counters, prepared_.solution);
@@ -253,21 +270,40 @@ class Grading {
     if (!score.full() || !score.accepted()) {
       verdict_.outcome = score.accepted() ? Outcome::kCostly : Outcome::kWrong;
       if (prepared_.options.explain) {
-        within_budget([&] { verdict_.findings = explain_cost(task_, text_, last_); });
-        if (verdict_.findings.empty()) verdict_.findings = costs_.excesses_elsewhere(verdict_.size);
+        verdict_.findings = costs.excesses_elsewhere(verdict_.size);
+        within_budget([&] { add_costly_lines(costs.too_costly()); });
         for (Finding& finding : verdict_.findings) finding.is_about_cost = true;
       }
     }
     if (!score.accepted()) {
       verdict_.points = 0;
       Finding finding;
-      finding.what = "the result is right, but it costs more than this exercise accepts";
-      finding.details = costs_.excesses();
+      const bool is_run = prepared_.large.counted.empty();
+      finding.what = std::string("the result is right") +
+                     (is_run ? "" : " at the displayed sizes") +
+                     ", but it costs more than this exercise accepts";
+      finding.details = costs.excesses();
       verdict_.findings.insert(verdict_.findings.begin(), std::move(finding));
       return;
     }
     verdict_.points =
         rounded_points(verdict_.points + task_.points.cost * score.share(), verdict_.max_points);
+  }
+
+  /// Adds the lines that cost too much where the program does: at a hidden size, if it costs little enough where
+  /// costs are shown. There, every line is as it should be.
+  void add_costly_lines(const SizedCases* where) {
+    std::vector<Finding> lines;
+    if (where == last_.sized) {
+      lines = explain_cost(task_, text_, last_);
+      if (!lines.empty()) verdict_.findings.clear();
+    } else {
+      for (const PreparedSize& size : prepared_.drawn) {
+        if (&size.sized != where || !size.lanes) continue;
+        lines = explain_cost(task_, text_, attempt(task_, program_, size.sized, &*size.lanes));
+      }
+    }
+    verdict_.findings.insert(verdict_.findings.end(), lines.begin(), lines.end());
   }
 
   void judge_order() {

@@ -16,9 +16,13 @@ PreparedExercise prepare(std::shared_ptr<const Exercise> exercise, const GraderO
     prepared.large = make_large_cases(task, options.seed);
     std::vector<SizedCases>& counted = prepared.large.counted;
     // If the naive program does not fit, this fails for the teacher, not later for a learner.
-    for (SizedCases& sized : counted) sized.naive = count_naive(task, sized);
+    const auto count_others = [&](SizedCases& sized) {
+      sized.naive = count_naive(task, sized);
+      sized.solution = count_solution(task, sized);
+    };
+    for (SizedCases& sized : counted) count_others(sized);
     for (SizedCases& sized : make_cases(task, options.seed, toy::kLanes)) {
-      if (counted.empty()) sized.naive = count_naive(task, sized);
+      if (counted.empty()) count_others(sized);
       const bool shown = prepared.sizes.size() < task.sizes.size();
       (shown ? prepared.sizes : prepared.drawn)
           .push_back(prepare_size(task, std::move(sized), shown));

@@ -119,8 +119,8 @@ toy::Result<std::vector<double>> dram_for(const toy::BoundProgram& bound, const 
   return toy::initial_dram(bound, sources);
 }
 
-std::optional<Failure> run_case(const toy::BoundProgram& bound, const Case& entry, double tolerance,
-                                const toy::Machines* machines) {
+std::optional<Failure> run_case(const toy::BoundProgram& bound, const Case& entry,
+                                const Tolerance& tolerance, const toy::Machines* machines) {
   Failure failure;
   auto dram = dram_for(bound, entry);
   if (!dram) {
@@ -139,11 +139,11 @@ std::optional<Failure> run_case(const toy::BoundProgram& bound, const Case& entr
     const toy::BoundArray& array = bound.arrays[i];
     const auto wanted = entry.expected.find(array.name);
     if (wanted == entry.expected.end()) continue;
-    const double scale = scale_of(wanted->second);
+    const double scale = scale_of(wanted->second), allowed = tolerance.of(array.name);
     for (std::int64_t at = 0; at < array.size; ++at) {
       const double value = cells[static_cast<std::size_t>(array.offset + at)];
       const double expected = wanted->second.values[static_cast<std::size_t>(at)];
-      if (close_enough(value, expected, scale, tolerance)) continue;
+      if (close_enough(value, expected, scale, allowed)) continue;
       failure.cell = WrongOutput{i, at, value, expected};
       return failure;
     }

@@ -39,7 +39,8 @@ toy::Result<std::vector<double>> dram_for(const toy::BoundProgram& bound, const 
 
 /// Runs one case alone on floats, as `flashlab run` does. Returns nothing if the results are right.
 /// machines: null, or all of them, if bound is Machines::joined.
-std::optional<Failure> run_case(const toy::BoundProgram& bound, const Case& entry, double tolerance,
+std::optional<Failure> run_case(const toy::BoundProgram& bound, const Case& entry,
+                                const Tolerance& tolerance,
                                 const toy::Machines* machines = nullptr);
 
 struct Attempt {

@@ -59,6 +59,20 @@ std::map<std::string, toy::Count> count_naive(const ProgramTask& task, const Siz
                            toy::format(naive.refusal, *task.cost.naive->source));
 }
 
+std::map<std::string, toy::Count> count_solution(const ProgramTask& task, const SizedCases& sized) {
+  std::map<std::string, toy::Count> counts;
+  if (task.cost.most_of_solution.empty()) return counts;
+  const Attempt solution = count_attempt(task, task.solution, sized);
+  if (!solution.bound || !solution.refusal.empty()) {
+    throw std::runtime_error("the solution cannot be counted at " + to_string(sized.size) + "\n" +
+                             toy::format(solution.refusal, *task.solution->source));
+  }
+  for (const std::string& key : task.cost.most_of_solution) {
+    counts[key] = count_of(key, solution.counters, *solution.bound);
+  }
+  return counts;
+}
+
 CostScore score_cost(const ProgramTask& task, const Attempt& attempt) {
   CostScore score;
   const Size& size = attempt.sized->size;
@@ -77,6 +91,12 @@ CostScore score_cost(const ProgramTask& task, const Attempt& attempt) {
   }
   for (const auto& [key, formula] : task.cost.most) {
     Excess excess{key, count(key, attempt), value_at(formula, size)};
+    if (excess.value > excess.most) score.excesses.push_back(std::move(excess));
+  }
+  const auto solution = attempt.sized->solution.empty() ? count_solution(task, *attempt.sized)
+                                                        : attempt.sized->solution;
+  for (const auto& [key, most] : solution) {
+    Excess excess{key, count(key, attempt), most};
     if (excess.value > excess.most) score.excesses.push_back(std::move(excess));
   }
   return score;

@@ -39,6 +39,9 @@ struct CostScore {
 /// at this size.
 std::map<std::string, toy::Count> count_naive(const ProgramTask& task, const SizedCases& sized);
 
+/// Returns the counts of the solution for SizedCases::solution. Throws std::runtime_error if it does not fit.
+std::map<std::string, toy::Count> count_solution(const ProgramTask& task, const SizedCases& sized);
+
 /// Returns the score of an attempt. The caller sets CostLine::solution.
 CostScore score_cost(const ProgramTask& task, const Attempt& attempt);
 

@@ -31,10 +31,10 @@ std::optional<Disagreement> disagreement(const ProgramTask& task, const Size& si
   for (const auto& [name, expected] : entry.expected) {
     const auto found = outputs.find(name);
     if (found == outputs.end() || found->second.values.size() != expected.values.size()) continue;
-    const double scale = scale_of(expected);
+    const double scale = scale_of(expected), tolerance = task.tolerance.of(name);
     for (std::size_t i = 0; i < expected.values.size(); ++i) {
       const double value = found->second.values[i];
-      if (close_enough(value, expected.values[i], scale, task.tolerance)) continue;
+      if (close_enough(value, expected.values[i], scale, tolerance)) continue;
       return Disagreement{element_name(name, expected, i), value, expected.values[i]};
     }
   }

@@ -89,7 +89,7 @@ void check_declared(const NamedArrays& expected, const toy::BoundProgram& bound)
 }  // namespace
 
 std::vector<LaneCase> make_lane_cases(const SizedCases& cases, const toy::BoundProgram& bound,
-                                      double tolerance) {
+                                      const Tolerance& tolerance) {
   std::vector<LaneCase> all;
   for (std::size_t first = 0; first < cases.cases.size(); first += toy::kLanes) {
     check_declared(cases.cases[first].expected, bound);
@@ -100,7 +100,7 @@ std::vector<LaneCase> make_lane_cases(const SizedCases& cases, const toy::BoundP
       const LaneCase::Array& array = lanes.arrays[a];
       if (bound.arrays[a].role == toy::ArrayRole::kInput) fill_inputs(lanes, array, cases);
       if (cases.cases[first].expected.contains(array.name)) {
-        expect_array(lanes, array, cases, tolerance);
+        expect_array(lanes, array, cases, tolerance.of(array.name));
       }
     }
     all.push_back(std::move(lanes));

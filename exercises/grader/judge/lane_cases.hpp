@@ -40,7 +40,7 @@ struct LaneCase {
 /// Places the cases into the DRAM of `bound`, toy::kLanes at a time. Matches arrays by name. Throws
 /// std::runtime_error with the array's name if an input or an expected array does not fit.
 std::vector<LaneCase> make_lane_cases(const SizedCases& cases, const toy::BoundProgram& bound,
-                                      double tolerance);
+                                      const Tolerance& tolerance);
 
 /// Returns the same case for a program with another order of arrays, or with additional arrays.
 /// Throws std::runtime_error with the name of an expected array that does not fit.

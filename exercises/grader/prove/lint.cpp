@@ -10,6 +10,7 @@
 #include "exercises/grader/exercise/catalogue.hpp"
 #include "exercises/grader/explain/explain.hpp"
 #include "exercises/grader/judge/disagreement.hpp"
+#include "exercises/grader/prove/blanket_sheet.hpp"
 #include "exercises/grader/prove/red_team.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
@@ -65,6 +66,7 @@ class Linter {
       check_strategies();
     }
     check_unavoidable();
+    check_guesses();
     check_hints();
     check_afterwards();
     check_files();
@@ -206,6 +208,22 @@ class Linter {
             " submissions try to pass without the exercise's idea",
         has_sizes ? "at least two [[avoids]], each with file = \"avoids/NAME.toy\" and says = \"…\""
                   : "at least two [[avoids]], or unavoidable = \"why there can be none\"");
+  }
+
+  /// Checks that one answer to all questions of a sheet does not earn much.
+  void check_guesses() {
+    constexpr std::size_t kFewest = 6;  // questions; one of two is half of the points
+    constexpr double kMostShare = 0.4;
+    const QuestionTask& task = exercise_->questions;
+    if (is_program() || task.questions.size() < kFewest) return;
+    const BlanketSheet sheet = best_blanket_sheet(task);
+    const double all = exercise_->max_points();
+    if (sheet.points <= kMostShare * all) return;
+    add("exercise.toml",
+        "a sheet with '" + sheet.letter + "' for all choices and '" + sheet.formula +
+            "' for all other questions gets " + number(sheet.points) + " of " + number(all) +
+            " points",
+        "at most two fifths: right answers that differ, or more points for those that do");
   }
 
   /// Tries a part of the strategies of each family; `lint --red-team` tries all.

@@ -52,6 +52,22 @@ class Parameter {
     return any;
   }
 
+  /// A part of the values that may be drawn.
+  struct Part {
+    std::string name, expression;  // "B odd"
+  };
+  /// The upper half and the odd values of the drawn range, for `is_first`; else the lower half and the odd ones.
+  std::vector<Part> drawn_parts(const ProgramTask& task, bool is_first) const {
+    const auto found = task.drawn.ranges.find(name_);
+    if (found == task.drawn.ranges.end() || found->second.first == found->second.second) return {};
+    const auto& [least, most] = found->second;
+    const std::int64_t middle = (least + most) / 2;
+    const std::string inside = both(at_least(name_, least), at_most(name_, most));
+    const std::string half = is_first ? at_least(name_, middle + 1) : at_most(name_, middle);
+    return {{name_ + (is_first ? " in the upper half" : " in the lower half"), both(inside, half)},
+            {name_ + " odd", both(inside, unless(is_even(name_)))}};
+  }
+
   void add_to(std::vector<RightSizes>& all) const {
     thresholds(all);
     for (const Ends& range : ranges_) {
@@ -104,6 +120,33 @@ class Parameter {
 
 }  // namespace
 
+namespace {
+
+/// All sizes but those that are drawn with two parameters in parts of their ranges.
+void add_pairs(const ProgramTask& task, std::vector<RightSizes>& all) {
+  std::string displayed;
+  for (const Size& size : task.sizes) {
+    std::string is_it;
+    for (const auto& [name, value] : size) {
+      is_it = is_it.empty() ? equals(name, value) : both(is_it, equals(name, value));
+    }
+    displayed = displayed.empty() ? is_it : either(displayed, is_it);
+  }
+  const Size& first = task.sizes.front();
+  for (auto a = first.begin(); a != first.end(); ++a) {
+    for (auto b = std::next(a); b != first.end(); ++b) {
+      for (const Parameter::Part& one : Parameter(task, a->first).drawn_parts(task, true)) {
+        for (const Parameter::Part& two : Parameter(task, b->first).drawn_parts(task, false)) {
+          all.push_back({"not (" + one.name + " and " + two.name + ")",
+                         either(displayed, unless(both(one.expression, two.expression))), true});
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<RightSizes> right_sizes(const ProgramTask& task) {
   std::vector<RightSizes> all;
   std::string displayed;
@@ -114,6 +157,7 @@ std::vector<RightSizes> right_sizes(const ProgramTask& task) {
         displayed.empty() ? parameter.is_displayed() : both(displayed, parameter.is_displayed());
   }
   if (!displayed.empty()) all.push_back({"all parameters are displayed", displayed, false});
+  add_pairs(task, all);
   return all;
 }
 

@@ -16,7 +16,8 @@ struct RightSizes {
 };
 
 /// Thresholds at the largest displayed and drawn values, halves, even and odd values of each range, single
-/// values beside the displayed ones, all sizes but the timed one. All contain the displayed sizes.
+/// values beside the displayed ones, all sizes but the timed one, or but those where two parameters lie in given
+/// halves or are odd. All contain the displayed sizes.
 std::vector<RightSizes> right_sizes(const ProgramTask& task);
 
 }  // namespace flashlab::exercises

@@ -51,6 +51,54 @@ TEST_CASE("a strategy leaves work out where a parameter is larger than any displ
   CHECK(one.rule == StrategyRule::kNoPoints);
 }
 
+/// The sum of a matrix, with this line about its drawn sizes.
+std::shared_ptr<const Exercise> matrix_sum(const std::string& drawn) {
+  Files files = template_exercise().files;
+  files["exercise.toml"] = R"(title = "A sum"
+[machine]
+level = "softmax"
+registers = 2
+arrays = [".input x[n][d]", ".output s[1]"]
+sizes = [{ n = 1, d = 1 }, { n = 2, d = 3 }]
+)" + drawn + R"(
+[expect]
+reference = "reference.toy"
+[cost]
+full = { loads = "n*d + 1" }
+[[wrong]]
+file = "wrong/forgets_the_last.toy"
+)";
+  const std::string head =
+      ".isa softmax\n.registers 2\n.param n = 2, d = 3\n.input x[n][d]\n.output s[1]\n";
+  files["solution.toy"] = head +
+                          "LOAD x[0][0], R0\nSUB R0, R0, R0\nfor i in 0..n\n  for c in 0..d\n"
+                          "    LOAD x[i][c], R1\n    ADD R0, R1, R0\n  end\nend\nSTORE R0, s[0]\n";
+  files["reference.toy"] = files["solution.toy"];
+  files["starter.toy"] = head + "LOAD x[0][0], R0\n";
+  files["wrong/forgets_the_last.toy"] = files["starter.toy"];
+  ReadResult read = read_exercise("sum", files);
+  INFO(format(read.errors, files));
+  REQUIRE(read.exercise);
+  return std::make_shared<const Exercise>(std::move(*read.exercise));
+}
+
+TEST_CASE("a strategy is wrong at pairs of halves and odd values, which few draws do not cover",
+          "[red_team]") {
+  const std::string ranges = "drawn = { n = [4, 12], d = [5, 13] }";
+  RedTeamOptions options;
+  options.seeds = 6;
+  std::size_t pairs = 0;
+  for (const Strategy& one : strategies(matrix_sum(ranges)->program)) {
+    pairs += one.name.find("not (d in the upper half and n odd)") != std::string::npos ? 1 : 0;
+  }
+  CHECK(pairs > 0);
+  CHECK(attack(matrix_sum(ranges), options).gains.empty());
+  const RedTeamReport few = attack(matrix_sum(ranges + "\ndraws = 3"), options);
+  const Gain* gain = gain_called(few, " unless not (");
+  REQUIRE(gain != nullptr);
+  CHECK_THAT(gain->why, contains("wrong at d = "));
+}
+
 TEST_CASE("each family has a program against the example, and all of them assemble or are tricks",
           "[red_team]") {
   const auto exercise = dot_product();
