@@ -24,7 +24,7 @@ std::string kernels_table(const std::vector<compare::Row>& rows, const Terminal&
                    {"rows", Align::kRight},
                    {"15 %", Align::kRight},
                    {"30 %", Align::kRight},
-                   {"time", Align::kRight, true},
+                   {"time", Align::kRight},
                    {"tensor", Align::kRight},
                    {"shared", Align::kRight},
                    {"issue", Align::kRight},
