@@ -107,8 +107,7 @@ std::string times_text(const GpuRunReport& report) {
 std::string report_table_text(const ReportTable& cells, const Terminal& terminal) {
   std::vector<Column> columns;
   for (const std::string& title : cells.titles) {
-    columns.push_back(
-        {title, columns.empty() ? Align::kLeft : Align::kRight, columns.empty() && title.empty()});
+    columns.push_back({title, columns.empty() ? Align::kLeft : Align::kRight});
   }
   TextTable table(std::move(columns));
   for (const std::vector<std::string>& row : cells.rows) table.row(row);
