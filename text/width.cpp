@@ -135,7 +135,12 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
     if (text[end] != ' ') {
       const std::size_t space = text.substr(0, end).rfind(' ');
       const std::size_t first = text.find_first_not_of(' ');  // keep the indentation with its word
-      if (space != std::string_view::npos && space > first) end = space;
+      const std::size_t slash = text.substr(0, end).rfind('/');
+      if (space != std::string_view::npos && space > first) {
+        end = space;
+      } else if (slash != std::string_view::npos && slash > first) {
+        end = slash + 1;  // of a path or an address
+      }
     }
     // A command can be copied only as a whole.
     const std::size_t code = start_of_code(text, end, width);

@@ -27,11 +27,17 @@ std::string without_trailing_blanks(const std::string& line) {
   return line.substr(0, line.find_last_not_of(' ') + 1);
 }
 
-std::size_t longest_word(const std::string& text) {
+/// Where a cell may be wrapped: between words, or in paths and addresses, too.
+enum class Breaks { kBlanks, kBlanksAndSlashes };
+
+std::size_t longest_word(const std::string& text, Breaks breaks = Breaks::kBlanks) {
   std::size_t longest = 0;
   for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find(' ', start), text.size());
-    longest = std::max(longest, display_width(text.substr(start, end - start)));
+    const std::size_t end =
+        std::min(text.find_first_of(breaks == Breaks::kBlanks ? " " : " /", start), text.size());
+    const bool keeps_end = end < text.size() && text[end] == '/';
+    longest =
+        std::max(longest, display_width(text.substr(start, end - start + (keeps_end ? 1 : 0))));
     start = end + 1;
   }
   return longest;
@@ -45,9 +51,9 @@ std::vector<std::string> split_lines(const std::string& text) {
 }
 
 /// The width that a cell needs, so that none of its words is broken.
-std::size_t longest_part(const std::string& cell) {
+std::size_t longest_part(const std::string& cell, Breaks breaks) {
   const std::size_t indent = std::min(cell.find_first_not_of(' '), cell.size());
-  const std::size_t word = longest_word(cell.substr(indent));
+  const std::size_t word = longest_word(cell.substr(indent), breaks);
   return indent == 0 ? word : std::min(display_width(cell), indent + kHangingIndent + word);
 }
 
@@ -81,11 +87,12 @@ TextTable::Widths TextTable::natural_widths() const {
 }
 
 /// The minimum width of a column. Numbers and words are never broken: they may be names, which somebody copies.
-std::size_t TextTable::narrowest(std::size_t column) const {
+std::size_t TextTable::narrowest(std::size_t column, bool breaks_paths) const {
   if (columns_[column].align == Align::kLeft) {
+    const Breaks breaks = breaks_paths ? Breaks::kBlanksAndSlashes : Breaks::kBlanks;
     std::size_t width = std::max(longest_word(columns_[column].title), kNarrowestWrapped);
     for (const auto& cells : rows_) {
-      if (!cells.empty()) width = std::max(width, longest_part(cells[column]));
+      if (!cells.empty()) width = std::max(width, longest_part(cells[column], breaks));
     }
     return width;
   }
@@ -101,7 +108,11 @@ std::size_t TextTable::narrowest(std::size_t column) const {
 /// Narrows the widest column that can be narrowed until the table fits or no column is left.
 void TextTable::wrap_to_fit(Widths& widths, std::size_t available) const {
   Widths least;
-  for (std::size_t i = 0; i < widths.size(); ++i) least.push_back(narrowest(i));
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    least.push_back(narrowest(i, false));
+    const bool fits = total(i == 0 ? least : Widths{least.front(), least.back()}) <= available;
+    if (!fits) least.back() = narrowest(i, true);
+  }
   while (total(widths) > available) {
     std::size_t widest = widths.size();
     for (std::size_t i = 0; i < widths.size(); ++i) {

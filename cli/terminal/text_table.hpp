@@ -19,7 +19,8 @@ struct Column {
 
 /// Cells are UTF-8 and may contain escape codes. If a table is too wide, its left-aligned columns
 /// are wrapped between words. If that is not enough, the remaining columns follow in further blocks
-/// below, each of which repeats the first column; a column that is wider than the terminal stays so.
+/// below, each of which repeats the first column. A path in a column that does not fit beside the first
+/// one is wrapped after slashes; a name is never broken, even if it is wider than the terminal.
 class TextTable {
  public:
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -35,7 +36,7 @@ class TextTable {
  private:
   using Widths = std::vector<std::size_t>;
   Widths natural_widths() const;
-  std::size_t narrowest(std::size_t column) const;
+  std::size_t narrowest(std::size_t column, bool breaks_paths) const;
   void wrap_to_fit(Widths& widths, std::size_t available) const;
   void print_block(const std::vector<std::size_t>& block, const Widths& widths,
                    const Terminal& terminal, std::string& text) const;
