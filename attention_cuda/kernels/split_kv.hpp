@@ -82,8 +82,9 @@ inline BlockWork split_kv_work(const SplitKvShape& shape) {
   // with addresses, a difference, an exponential, a multiply-add; its address and the store.
   constexpr double kOfExp = 1 + kInstructionsOfExpf;
   const double of_group = 2 * 2 + 2 + 2 * (1 + kOfExp + 1) + 1, of_column = 2 * 2 + 1 + kOfExp + 1;
-  const auto columns =
-      static_cast<double>((head_dim + SplitKvShape::kNumThreads - 1) / SplitKvShape::kNumThreads);
+  const std::int64_t whole_columns =
+      (head_dim + SplitKvShape::kNumThreads - 1) / SplitKvShape::kNumThreads;
+  const auto columns = static_cast<double>(whole_columns);
   work.end_instructions =
       shape.rows * (2.0 * shape.vectors() + shape.groups() * (of_group + columns * of_column) +
                     columns * (kInstructionsOfRowAddress + 2));

@@ -58,7 +58,8 @@ inline BlockWork split_kv_mma_work(const SplitKvMmaShape& shape, std::int64_t he
   // address and the store.
   const double of_warp = 3 + 3 * 2 + 1 + 1 + 2,
                of_number = 4 + static_cast<double>(warps) * of_warp + kInstructionsOfRowAddress + 2;
-  const auto sums = static_cast<double>(kRows * head_dim / 32);  // of a lane
+  const std::int64_t sums_of_lane = kRows * head_dim / 32;
+  const auto sums = static_cast<double>(sums_of_lane);
   work.end_instructions = 2 * sums / 2 + sums / static_cast<double>(warps) * of_number;
   return work;
 }

@@ -160,9 +160,9 @@ std::shared_ptr<const toy::Program> assembled(const Exercise& exercise, const st
   return program;
 }
 
-std::map<std::string, std::vector<double>> numbers_by_name(exercises::NamedArrays arrays) {
+std::map<std::string, std::vector<double>> numbers_by_name(const exercises::NamedArrays& arrays) {
   std::map<std::string, std::vector<double>> values;
-  for (auto& [name, array] : arrays) values[name] = std::move(array.values);
+  for (const auto& [name, array] : arrays) values[name] = array.values;
   return values;
 }
 

@@ -115,7 +115,8 @@ class Grading {
     Check check{kLargeResults, true, 0, 0, {}};
     std::vector<Attempt> attempts;
     for (const SizedCases& sized : prepared_.large.counted) {
-      if (!check.passed || !(check.passed = judge_at(sized))) break;
+      check.passed = judge_at(sized);
+      if (!check.passed) break;
       costs_.add(last_);
       attempts.push_back(std::move(last_));
     }
