@@ -125,14 +125,15 @@ def both_times(sides, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--library", metavar="FILE", help="libflashlab_cuda.so")
+    parser.add_argument("--library", dest="shared_object", metavar="FILE",
+                        help="libflashlab_cuda.so")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=300, help="calls in a row")
     parser.add_argument("--commit")
     parser.add_argument("--out", metavar="FILE")
     options = parser.parse_args()
-    if options.library:
-        os.environ["FLASHLAB_CUDA_LIBRARY"] = options.library
+    if options.shared_object:
+        os.environ["FLASHLAB_CUDA_LIBRARY"] = options.shared_object
     device = flashlab.loaded_library().device_type
     rows = []
     for name, problem in PROBLEMS.items():

@@ -79,12 +79,13 @@ def errors(kind, head_dim, dtype, is_causal, device):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--library", metavar="FILE", help="libflashlab_cuda.so")
+    parser.add_argument("--library", dest="shared_object", metavar="FILE",
+                        help="libflashlab_cuda.so")
     parser.add_argument("--commit")
     parser.add_argument("--out", metavar="FILE")
     options = parser.parse_args()
-    if options.library:
-        os.environ["FLASHLAB_CUDA_LIBRARY"] = options.library
+    if options.shared_object:
+        os.environ["FLASHLAB_CUDA_LIBRARY"] = options.shared_object
     device = flashlab.loaded_library().device_type
     torch.manual_seed(7)
     rows = []

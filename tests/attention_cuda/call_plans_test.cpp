@@ -22,7 +22,7 @@ TEST_CASE("a call like an earlier one is not decided again", "[c]") {
   CHECK(second.results() == first.results());
 }
 
-TEST_CASE("whatever a kernel may depend on is decided anew", "[c]") {
+TEST_CASE("whatever a kernel may depend on is decided again", "[c]") {
   FLASHLAB_NEEDS_GPU();
   InterfaceProblem problem(DataType::kBFloat16);
   problem.options.has_softmax_scale = 1;
