@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Lists registers, spills, stack and static shared memory of every kernel, as reported by ptxas, and, where
-there is nvdisasm, in how many multiply-adds of the softmax s and c m come from one bank of registers.
+"""Lists registers, spills, stack and static shared memory of every kernel, as reported by ptxas.
 
   kernel_resources.py [--arch 80 --arch 90] [--one-head-dim] [--jobs 2] [--out FILE.json] [--check]
 
@@ -34,9 +33,6 @@ KERNEL = re.compile(r"Compiling entry function '(?P<name>\w+)' for 'sm_(?P<arch>
 STACK = re.compile(r"(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, "
                    r"(?P<loads>\d+) bytes spill loads")
 USED = re.compile(r"Used (?P<registers>\d+) registers(?P<rest>.*)")
-# A multiply-add s c - c m, where s and c m are in registers: a bank has the even ones, another one the odd.
-MULTIPLY_ADD = re.compile(r"\bFFMA R\d+, R(?P<s>\d+)(?:\.reuse)?, (?:UR\d+|c\[\S+\]), "
-                          r"-R(?P<cm>\d+)(?P<reuse>\.reuse)?")
 ELEMENTS = {"Fp16x3Config": "fp16x3", "BFloat16": "bf16", "Float16": "fp16",
             "TensorCoreFloat<true>": "tf32x3", "TensorCoreFloat<false>": "tf32", "float": "fp32"}
 
@@ -98,7 +94,7 @@ def kernels_in(log, source):
         kernel, stack, used = (pattern.search(block) for pattern in (KERNEL, STACK, USED))
         shared = re.search(r"(\d+) bytes smem", used["rest"])
         names.append(kernel["name"])
-        found.append({"source": source, "arch": kernel["arch"], "name": kernel["name"],
+        found.append({"source": source, "arch": kernel["arch"],
                       "registers": int(used["registers"]),
                       "spill_store_bytes": int(stack["stores"]),
                       "spill_load_bytes": int(stack["loads"]),
@@ -109,38 +105,6 @@ def kernels_in(log, source):
     return found
 
 
-def same_bank(machine_code):
-    """Returns, for each function of nvdisasm's output, how many multiply-adds read s and c m from one bank, in
-    blocks with products and at least 16 exponentials: the loops over tiles. The operand cache keeps a register
-    of each bank that the last multiply-add with one of this bank marked `.reuse`."""
-    counts = {}
-    for block in re.split(r"^(?=\.text\.\w+:|\.L_x_\d+:)", machine_code, flags=re.M):
-        function = re.match(r"\.text\.(\w+):", block)
-        if function:
-            name = function[1]
-            counts[name] = 0
-        if not counts or block.count("MUFU.EX2") < 16 or "MMA" not in block:
-            continue
-        cached = {}
-        for found in MULTIPLY_ADD.finditer(block):
-            s, cm = int(found["s"]), int(found["cm"])
-            counts[name] += s % 2 == cm % 2 and cached.get(cm % 2) != cm
-            cached[cm % 2] = cm if found["reuse"] else None
-    return counts
-
-
-def same_bank_in(folder, nvdisasm):
-    """The same for all machine code in a folder, by architecture and function."""
-    counts = {}
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".cubin"):
-            text = subprocess.run([nvdisasm, "-c", os.path.join(folder, name)], capture_output=True,
-                                  text=True, check=True).stdout
-            arch = re.search(r"\.target\s+sm_(\d+)", text)[1]
-            counts |= {(arch, function): count for function, count in same_bank(text).items()}
-    return counts
-
-
 def architectures(source, wanted):
     """The architectures to compile a source for: x_sm90.cu has instructions that only sm_90a has."""
     generation = re.search(r"_sm(90)\.cu$", source)
@@ -149,8 +113,8 @@ def architectures(source, wanted):
     return [arch.rstrip("a") + "a" for arch in wanted if arch.rstrip("a") == generation[1]]
 
 
-def compile_one(nvcc, nvdisasm, source, options):
-    """Returns (rows, seconds, error); error is nvcc's output if it failed. nvdisasm: None if missing."""
+def compile_one(nvcc, source, options):
+    """Returns (rows, seconds, error); error is nvcc's output if it failed."""
     targets = [f"-gencode=arch=compute_{arch},code=sm_{arch}"
                for arch in architectures(source, options.arch)]
     if not targets:
@@ -158,20 +122,13 @@ def compile_one(nvcc, nvdisasm, source, options):
     defines = ["-DFLASHLAB_CUDA_ONE_HEAD_DIM"] if options.one_head_dim else []
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([nvcc, *FLAGS, *defines, *targets, "--keep", "--keep-dir", folder, "-c",
-                               source, "-o", os.path.join(folder, "kernel.o")],
+        done = subprocess.run([nvcc, *FLAGS, *defines, *targets, "-c", source, "-o",
+                               os.path.join(folder, "kernel.o")],
                               cwd=ROOT, capture_output=True, text=True, check=False)
-        seconds = time.monotonic() - start
-        log = done.stdout + done.stderr
-        if done.returncode != 0 or options.check and re.search(r"\bC75\d\d\b", log):
-            return [], seconds, log
-        counts = same_bank_in(folder, nvdisasm) if nvdisasm else None
-    rows = kernels_in(log, source)
-    for row in rows:
-        name = row.pop("name")
-        if counts is not None:
-            row["same_bank"] = counts[row["arch"].rstrip("af"), name]
-    return rows, seconds, ""
+    seconds = time.monotonic() - start
+    log = done.stdout + done.stderr
+    is_serialised = options.check and re.search(r"\bC75\d\d\b", log)
+    return ([], seconds, log) if done.returncode != 0 or is_serialised else (kernels_in(log, source), seconds, "")
 
 
 def print_table(rows):
@@ -179,8 +136,6 @@ def print_table(rows):
                "spill_load_bytes", "stack_bytes", "static_shared_bytes")
     heads = ("kernel", "type", "head_dim", "sm", "registers", "spill st", "spill ld", "stack",
              "shared")
-    if rows and "same_bank" in rows[0]:
-        columns, heads = (*columns, "same_bank"), (*heads, "same bank")
     lines = [heads] + [tuple("-" if row[column] is None else str(row[column])
                              for column in columns) for row in rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
@@ -225,13 +180,10 @@ def main():
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         parser.exit(2, "kernel_resources.py: no nvcc on the PATH\n")
-    nvdisasm = shutil.which("nvdisasm")
-    if nvdisasm is None:
-        print("no nvdisasm on the PATH: no column of multiply-adds whose sources are in one bank")
 
     rows, seconds, failed = [], {}, False
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        waiting = {pool.submit(compile_one, nvcc, nvdisasm, source, options): source for source in sources()}
+        waiting = {pool.submit(compile_one, nvcc, source, options): source for source in sources()}
         for done in concurrent.futures.as_completed(waiting):
             source = waiting[done]
             found, seconds[source], error = done.result()

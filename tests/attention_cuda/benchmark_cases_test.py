@@ -13,7 +13,6 @@ sys.path.insert(0, os.path.join(SOURCE, "attention_cuda/bench"))
 
 import cases  # noqa: E402
 import flash_attention_4  # noqa: E402
-import kernel_resources  # noqa: E402
 import on_a_gpu  # noqa: E402
 import tables  # noqa: E402
 
@@ -40,13 +39,15 @@ class Sanitizers(unittest.TestCase):
     HAZARDS = """
 ========= Error: Race reported between Write access at sumKernel(int *, int *)+0x90 in race.cu:12
 =========     and Read access at void lab::sum<int, 4>(int *)+0x100 in /home/race.cu:17 [508 hazards]
+=========     and Write access at void lab::sum<int, 4>(int *)+0x140 in /home/race.cu:19 [8 hazards]
 ========= Error: Race reported between Write access at sumKernel(int *, int *)+0x90 in race.cu:12
 =========     and Read access at void lab::sum<int, 8>(int *)+0x100 in /home/race.cu:17 [4 hazards]
 """
 
     def test_racechecks_hazards_are_places_in_kernels(self):
         self.assertEqual(on_a_gpu.hazards_in(self.HAZARDS),
-                         ["Write sumKernel race.cu:12 - Read sum race.cu:17"])
+                         ["Write sumKernel race.cu:12 - Read sum race.cu:17",
+                          "Write sumKernel race.cu:12 - Write sum race.cu:19"])
 
     def test_one_test_that_fails_fails_the_tool(self):
         runs = [{"test": test, "outcome": outcome, "seconds": seconds, "summary": summary,
@@ -61,39 +62,36 @@ class Sanitizers(unittest.TestCase):
         self.assertEqual(on_a_gpu.of_all_tests("racecheck", runs[:1])["outcome"], "passed")
 
 
-class RegisterBanks(unittest.TestCase):
-    EXPONENTIALS = 16 * "        /*0400*/                   MUFU.EX2 R8, R8 ;\n"
+class TestsInParts(unittest.TestCase):
+    PROGRAM = """#!/bin/sh
+case "$*" in
+  "--list-test-names-only [parts]") echo long;;
+  --list-test-names-only) printf 'short\\nlong\\n';;
+  *) [ "$FLASHLAB_FIRST_CASE" != "$WRONG" ] && echo "All tests passed ($((FLASHLAB_CASE_STEP + FLASHLAB_FIRST_CASE)) \
+assertions in 1 test case)";;
+esac
+"""
 
-    PRODUCT = "        /*0500*/                   HGMMA.64x128x16.F32.BF16 R24, R4, gdesc[UR4], R24 ;\n"
+    def results(self, wrong):
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "tests")
+            with open(program, "w", encoding="utf-8") as file:
+                file.write(self.PROGRAM)
+            os.chmod(program, 0o755)
+            with unittest.mock.patch.dict(os.environ, {"WRONG": wrong}), \
+                    contextlib.redirect_stdout(io.StringIO()):
+                return {row["test"]: row for row in on_a_gpu.run_tests(program, 60)[0]}
 
-    def count(self, *multiply_adds, exponentials=EXPONENTIALS, products=PRODUCT):
-        lines = "".join(f"        /*0280*/                   FFMA {text} ;\n" for text in multiply_adds)
-        return kernel_resources.same_bank(".text.k:\n.L_x_1:\n" + lines + exponentials + products)["k"]
+    def test_each_part_of_a_test_runs_once_and_counts(self):
+        results = self.results(wrong="none")
+        self.assertEqual([results[name]["outcome"] for name in ("long", "short")], ["passed"] * 2)
+        self.assertEqual(results["long"]["checks"], 8 * 8 + sum(range(8)))
+        self.assertEqual(results["short"]["checks"], 0)
 
-    def test_s_and_the_product_of_one_parity_are_counted(self):
-        self.assertEqual(self.count("R32, R32, UR5, -R36", "R33, R33, UR5, -R36", "R4, R5, c[0x0][0x210], -R7"), 2)
-
-    def test_a_product_in_the_operand_cache_takes_no_bank(self):
-        self.assertEqual(self.count("R32, R32, UR5, -R36.reuse", "R34, R34, UR5, -R36"), 1)
-        self.assertEqual(self.count("R33, R33, UR5, -R36.reuse", "R34, R34, UR5, -R36"), 0)
-        self.assertEqual(self.count("R33, R33, UR5, -R36.reuse", "R34, R34, UR5, -R38"), 1)
-        self.assertEqual(self.count("R33, R33, UR5, -R36", "R34, R34, UR5, -R36"), 1)
-
-    def test_the_operand_cache_has_one_register_of_each_bank(self):
-        rows = ["R26, R26, UR5, -R{}.reuse", "R24, R24, UR5, -R6.reuse", "R27, R27, UR5, -R{}.reuse",
-                "R25, R25, UR5, -R6.reuse", "R28, R28, UR5, -R6.reuse"]
-        self.assertEqual(self.count(*(row.format(7) for row in rows)), 1)  # R24
-        self.assertEqual(self.count(*(row.format(8) for row in rows)), 2)  # R26 and R24; R28 has R6
-
-    def test_only_the_softmax_between_products_counts(self):
-        self.assertEqual(self.count("R32, R32, UR5, -R36", exponentials=""), 0)
-        self.assertEqual(self.count("R32, R32, UR5, -R36", products=""), 0)
-        self.assertEqual(self.count("R32, R32, UR5, R36", "R32, R32, R34, -R36"), 0)
-
-    def test_functions_are_apart(self):
-        block = ".L_x_1:\n  FFMA R2, R2, UR4, -R6 ;\n" + self.EXPONENTIALS + self.PRODUCT
-        self.assertEqual(kernel_resources.same_bank(f".text.a:\n{block}.text.b:\n.L_x_2:\n"),
-                         {"a": 1, "b": 0})
+    def test_one_part_that_fails_fails_the_test(self):
+        results = self.results(wrong="3")
+        self.assertEqual(results["long"]["outcome"], "failed")
+        self.assertEqual(results["short"]["outcome"], "passed")
 
 
 class BadArguments(unittest.TestCase):
