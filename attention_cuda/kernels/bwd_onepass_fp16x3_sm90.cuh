@@ -155,12 +155,11 @@ class BwdFp16x3Computing {
     const Fp16x3Scale of_keys[2] = {Fp16x3Scale::of(largest[0] * of_tile.y),
                                     Fp16x3Scale::of(largest[1] * of_tile.y)};
     split(dP, statistics(stage, Statistic::kGradient), of_keys[0].to_fp16(), of_keys[1].to_fp16());
-    release_statistics<Config>(stage);
     multiply_registers(R, shared_.Q(stage));
     multiply_dS_K(dQ);
     // 5.
     ptx::wgmma_wait<1>();
-    release(shared_.q_empty(stage));
+    ptx::mbarrier_arrive(shared_.q_empty(stage));  // by all threads that read its statistics
     add(dK_, R, of_keys[0].from_fp16(), of_keys[1].from_fp16());
     ptx::wgmma_wait<0>();
     add_dQ(tile, dQ, of_warpgroup.from_fp16());
@@ -381,9 +380,19 @@ __global__ void __launch_bounds__(BwdFp16x3Config::kThreads, 1)
     }
   }
   if (threadIdx.x < 64) {
-    load_all_statistics(shared, wgmma, [&](const auto& work, const auto& tile) {
-      load_fp16x3_statistics(shared, work, tile, arguments);
-    });
+#pragma unroll 1
+    for (std::uint32_t taken = 0;; ++taken) {
+      BwdWgmmaWork<Config> work = wait_for_work(shared, wgmma, taken);
+      if (!work.is_there()) return;
+      BwdWgmmaTile tile = work.first(wgmma.sizes);
+#pragma unroll 1
+      while (work.is_there(tile)) {
+        load_fp16x3_statistics(shared, work, tile, arguments);
+        work = handed_over(shared, wgmma, taken);  // read again: registers are few
+        tile = work.next(tile);
+      }
+      release_work(shared, taken);
+    }
   }
 }
 

@@ -28,7 +28,7 @@
 //          thread of warpgroup 0 does, for every second tile, in the order of falling keys. A counter
 //          for each tile says whose turn it is
 // Barriers "full" and "empty" for V, for each stage of K, of Q, with lse and delta, of dO and of dS^T,
-//          and for the next K/V tile. Named ones: all that compute, each warpgroup, lse and delta read
+//          and for the next K/V tile. Named ones: all that compute, each warpgroup
 // Grid     a block for each multiprocessor. The thread that loads takes K/V tiles from a counter in
 //          global memory, and loads the first queries of the next tile while the others finish one
 // Order    K/V tiles x kv heads x batch, tiles fastest. Tile i begins with query tile i, and goes
@@ -47,6 +47,7 @@
 #include "attention_cuda/device/quad_transpose.cuh"
 #include "attention_cuda/kernels/backward_wgmma/adding.cuh"
 #include "attention_cuda/kernels/backward_wgmma/key_tiles.cuh"
+#include "attention_cuda/kernels/backward_wgmma/loading.cuh"
 #include "attention_cuda/kernels/backward_wgmma/weights.cuh"
 #include "attention_cuda/ptx/warpgroup.cuh"
 #include "attention_cuda/ptx/wgmma.cuh"
@@ -157,7 +158,6 @@ class BwdWgmmaComputing {
     ptx::wgmma_wait<Config::kAddsDQ ? 0 : 1>();
     work_.mark(BwdWgmmaMark::kHasDP, tile);
     differentiate(dP_, S_, lse + 4 * Config::kBlockQ, lane());
-    release_statistics<Config>(stage);
     round<typename Config::Element>(dS_, dP_);
     if constexpr (Config::kAddsDQ) {
       ptx::mbarrier_wait(shared_.ds_empty(stage), work_.parity(tile) ^ 1);
@@ -190,7 +190,7 @@ class BwdWgmmaComputing {
     release(shared_.do_empty(stage));
     work_.mark(BwdWgmmaMark::kWaitsForDK, tile);
     ptx::wgmma_wait<0>();
-    release(shared_.q_empty(stage));
+    ptx::mbarrier_arrive(shared_.q_empty(stage));  // by all threads that read its statistics
     work_.mark(BwdWgmmaMark::kEnds, tile);
   }
 
@@ -343,7 +343,8 @@ class BwdWgmmaComputing {
   const BwdWgmmaArguments& arguments_;
   int warpgroup_;
   SeeingAll seeing_all_;
-  IndexRange seeing_;  // queries that see a key. At head_dim 128 computing them again is faster
+  IndexRange
+      seeing_;  // the queries that see a key. At head_dim 128 it is faster to compute them again
   float S_[Config::kBlockQ / 2], dP_[Config::kBlockQ / 2];  // 64 rows
   std::uint32_t P_[Config::kBlockQ / 16][4], dS_[Config::kBlockQ / 16][4];
   float dK_[Config::kHeadDim / 2], dV_[Config::kHeadDim / 2];
@@ -387,10 +388,10 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
     }
   }
   if (threadIdx.x < 64) {
-    load_all_statistics(shared, arguments, [&](const auto& work, const auto& tile) {
-      load_statistics(shared, work, tile, arguments);
-    });
-  } else if constexpr (Config::kAddsDQ) {
+    load_all_statistics(shared, arguments);
+    return;
+  }
+  if constexpr (Config::kAddsDQ) {
     if (takes_turns && threadIdx.x % 32 == 0)
       add_all_in_turn(shared, arguments, threadIdx.x / 32 % 2);
   }

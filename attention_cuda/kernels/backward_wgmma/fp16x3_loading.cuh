@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "attention_cuda/device/online_softmax.cuh"
-#include "attention_cuda/kernels/backward_wgmma/statistics.cuh"
+#include "attention_cuda/kernels/backward_wgmma/loading.cuh"
 #include "attention_cuda/kernels/bwd_onepass_fp16x3_sm90.hpp"
 #include "attention_cuda/kernels/flash2_fp16x3_split.cuh"
 
@@ -103,7 +103,7 @@ __device__ __forceinline__ void load_fp16x3_statistics(const BwdFp16x3Shared& sh
   largest_scale = maximum_of_warp(largest_scale);
   largest_factor = maximum_of_warp(largest_factor);
   const float to_weight = Fp16x3Scale::inverse(largest_scale) * kUp;
-  wait_for_room(shared, tile);
+  ptx::mbarrier_wait(shared.q_empty(stage), work.parity(tile) ^ 1);
   const auto store = [&](BwdFp16x3Statistic which, int row, float value) {
     ptx::store_shared(shared.statistic(stage, which) + 4 * row, __float_as_uint(value));
   };

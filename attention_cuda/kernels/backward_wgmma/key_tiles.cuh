@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "attention_cuda/kernels/backward_wgmma/loading.cuh"
-#include "attention_cuda/kernels/backward_wgmma/statistics.cuh"
 #include "attention_cuda/kernels/forward_wgmma/stop_flag.cuh"
 
 namespace flashlab::cuda {
@@ -44,13 +43,11 @@ __device__ BwdWgmmaWork<Config> take_first_key_tile(const BwdWgmmaArguments& arg
 template <class Config>
 __device__ BwdWgmmaWork<Config> take_key_tile(const BwdWgmmaArguments& arguments,
                                               const BwdWgmmaWork<Config>& before) {
-  const auto query_tiles = static_cast<std::uint32_t>(before.num_query_tiles(arguments.sizes));
-  BwdWgmmaWork<Config> none;
-  none.first_number = before.first_number + query_tiles;
-  if (arguments.next_key_tile == nullptr || is_raised(arguments.stop_flag)) return none;
+  if (arguments.next_key_tile == nullptr || is_raised(arguments.stop_flag)) return {};
   const int number = atomicAdd(arguments.next_key_tile, 1);
-  if (number >= arguments.num_key_tiles) return none;
-  return BwdWgmmaWork<Config>(arguments, number, none.first_number,
+  if (number >= arguments.num_key_tiles) return {};
+  const auto query_tiles = static_cast<std::uint32_t>(before.num_query_tiles(arguments.sizes));
+  return BwdWgmmaWork<Config>(arguments, number, before.first_number + query_tiles,
                               before.loads_before + (query_tiles > 0 ? 1 : 0));
 }
 
@@ -90,23 +87,18 @@ __device__ void release_work(const BwdWgmmaShared<Config>& shared, std::uint32_t
   ptx::mbarrier_arrive(shared.work_empty(taken % 2));
 }
 
-/// By one warp: statistics of the query tiles of all K/V tiles of the block. load(work, tile): those of
-/// one tile.
-template <class Config, class Load>
+/// By one warp: lse and delta of the query tiles of all K/V tiles of the block.
+template <class Config>
 __device__ __forceinline__ void load_all_statistics(const BwdWgmmaShared<Config>& shared,
-                                                    const BwdWgmmaArguments& arguments,
-                                                    const Load& load) {
+                                                    const BwdWgmmaArguments& arguments) {
 #pragma unroll 1
   for (std::uint32_t taken = 0;; ++taken) {
     BwdWgmmaWork<Config> work = wait_for_work(shared, arguments, taken);
-    if (!work.is_there()) {
-      wait_until_all_are_read<Config>(work.first_number);
-      return;
-    }
+    if (!work.is_there()) return;
     BwdWgmmaTile tile = work.first(arguments.sizes);
 #pragma unroll 1
     while (work.is_there(tile)) {
-      load(work, tile);
+      load_statistics(shared, work, tile, arguments);
       work = handed_over(shared, arguments, taken);  // read again: registers are few
       tile = work.next(tile);
     }

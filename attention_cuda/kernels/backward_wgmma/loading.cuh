@@ -40,10 +40,8 @@ struct BwdWgmmaConfig {
   static constexpr int kPartsOfDQ = kComputing, kSumsOfPart = kBlockQ * kHeadDim / kPartsOfDQ;
   // Shares of the 168 registers that the launch allocates for each of 384 threads.
   static constexpr int kLoadingRegisters = 24, kComputingRegisters = 240;
-  // Named barriers: one for all that compute, then one for each warpgroup and for the statistics of each
-  // stage.
+  // Named barriers: one for all that compute, then one for each warpgroup.
   static constexpr int kAllComputing = 1, kFirstWarpgroup = 2;
-  static constexpr int kFirstStatistics = kFirstWarpgroup + kComputing;
   static_assert(kSharedBytes <= 227 << 10, "a block has at most 227 KiB");
   static_assert(kDividesColumns || kBlockQ == kComputing * BwdWgmmaShape::kRowsOfWarpgroup);
 };
@@ -153,7 +151,7 @@ __device__ void initialise_barriers(const BwdWgmmaShared<Config>& shared, bool t
     }
     for (int stage = 0; stage < Config::kStages; ++stage) {
       ptx::mbarrier_init(shared.q_full(stage), 1 + 32);  // the copy, and lanes with statistics
-      ptx::mbarrier_init(shared.q_empty(stage), Config::kComputing);
+      ptx::mbarrier_init(shared.q_empty(stage), kReading);
       ptx::mbarrier_init(shared.do_full(stage), 1);
       ptx::mbarrier_init(shared.do_empty(stage), Config::kComputing);
       ptx::mbarrier_init(shared.ds_full(stage), Config::kComputing);
@@ -191,9 +189,8 @@ struct BwdWgmmaWork {
   int first_key = 0;
   int first_tile = 0, end_tile = 0;  // query tiles that see a key
   int begin_tile = 0;                // with which the walk over a head begins; it goes around
-  // The block's query tiles before, without keys all of them; its loads.
-  std::uint32_t first_number = 0, loads_before = 0;
-  int first_q_tile = 0;  // as BwdWgmmaArguments
+  std::uint32_t first_number = 0, loads_before = 0;  // the block's query tiles; its loads
+  int first_q_tile = 0;                              // as BwdWgmmaArguments
   VisibleKeys visible;
 
   static constexpr int kNone = -1;  // in place of b: no keys are left
@@ -342,6 +339,37 @@ __device__ void load_tiles(const BwdWgmmaShared<Config>& shared, const BwdWgmmaW
     ptx::mbarrier_wait(shared.v_empty(), work.v_parity() ^ 1);
     load(shared.V(), V_map, shared.v_full(), Config::kBlockKV, work.first_key, work.kv_head);
   }
+}
+
+/// By one warp: lse and delta of a query tile. Copies of rows of any length are not for bulk copies. All
+/// loads begin before the first one is used, and before there is room for them: one after the other
+/// they take longer than a tile does.
+template <class Config, class Shared>
+__device__ __forceinline__ void load_statistics(const Shared& shared,
+                                                const BwdWgmmaWork<Config>& work,
+                                                const BwdWgmmaTile& tile,
+                                                const BwdWgmmaArguments& arguments) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, stage = work.stage(tile);
+  const Sizes& sizes = arguments.sizes;
+  const std::int64_t head = static_cast<std::int64_t>(work.b) * sizes.num_heads + tile.head;
+  constexpr int kRowsOfLane = Config::kBlockQ / 32;
+  float lse[kRowsOfLane], delta[kRowsOfLane];
+#pragma unroll
+  for (int r = 0; r < kRowsOfLane; ++r) {
+    const int query = tile.q_tile * Config::kBlockQ + lane + 32 * r;
+    const bool is_there = query < sizes.seqlen_q;
+    lse[r] = is_there ? *arguments.lse.row(work.b, tile.head, query) : -INFINITY;
+    delta[r] = is_there ? arguments.delta[head * sizes.seqlen_q + query] : 0.F;
+  }
+  ptx::mbarrier_wait(shared.q_empty(stage), work.parity(tile) ^ 1);
+#pragma unroll
+  for (int r = 0; r < kRowsOfLane; ++r) {
+    const QueryStatistics statistics = query_statistics(lse[r], delta[r]);
+    const ptx::SharedAddress to = shared.statistics(stage) + 4 * (lane + 32 * r);
+    ptx::store_shared(to, __float_as_uint(statistics.lse_log2));
+    ptx::store_shared(to + 4 * Config::kBlockQ, __float_as_uint(statistics.delta));
+  }
+  ptx::mbarrier_arrive(shared.q_full(stage));
 }
 
 /// By a computing warpgroup: which queries see each of its keys, from first_key on. `to`: a pair of

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "attention_cuda/kernels/backward_wgmma/statistics.cuh"
+#include "attention_cuda/kernels/backward_wgmma/loading.cuh"
 #include "attention_cuda/kernels/bwd_onepass_pair_sm90.hpp"
 #include "attention_cuda/ptx/cluster.cuh"
 #include "attention_cuda/ptx/turn.cuh"
@@ -104,14 +104,6 @@ class BwdPairShared {
   }
   ptx::SharedAddress K_;
 };
-
-/// By the warp that brings statistics, before it writes those of a tile.
-template <class Config>
-__device__ __forceinline__ void wait_for_room(const BwdPairShared<Config>& shared,
-                                              const BwdWgmmaTile& tile) {
-  using Work = BwdWgmmaWork<Config>;
-  ptx::mbarrier_wait(shared.q_empty(Work::stage(tile)), Work::parity(tile) ^ 1);
-}
 
 /// By all threads of both blocks, before anything else. Then waits for delta.
 template <class Config>
