@@ -54,6 +54,8 @@ class WatchExpression {
   /// Returns the value where the run stands. Errors: a loop that does not run there, an index outside
   /// of its array, a tile in arithmetic, a remainder by zero.
   Result<WatchValue> value(Replay& run) const;
+  /// The same with the loop values of another point: of the step that wrote what is watched.
+  Result<WatchValue> value(Replay& run, const RunPoint& loops) const;
   /// Returns the register or cell that it names there: "x[i]" is x[3]. Errors: as above, or if it names
   /// none.
   Result<Place> place(Replay& run) const;

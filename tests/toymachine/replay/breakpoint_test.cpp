@@ -51,6 +51,10 @@ TEST_CASE("a breakpoint that cannot be is refused with what could be", "[replay]
   CHECK_THAT(breakpoint_refusal(program, "15 if i == 2"), contains("no loop over i"));
   CHECK_THAT(breakpoint_refusal(program, "24 if i"), contains("'i' is no test"));
   CHECK_THAT(breakpoint_refusal(program, "24 if out[4] + 1"), contains("no test"));
+  CHECK_THAT(breakpoint_refusal(program, "R1 > 0 && R2 > 0"),
+             contains("more than one value") && contains("R1 is written if R1 > 0 && R2 > 0"));
+  CHECK_THAT(breakpoint_refusal(program, "R1 is written if R1 + 1"), contains("no test"));
+  CHECK_THAT(breakpoint_refusal(program, "R1 is written if k > 1"), contains("'k'"));
   CHECK_THAT(breakpoint_refusal(program, "sometimes"), contains("12 if R1 > 0"));
   CHECK_THAT(breakpoint_refusal(program, ""), contains("12 if R1 > 0"));
   CHECK_THAT(breakpoint_refusal(program, "R99999999999999999999 > 0"), contains("R0 to R3"));
