@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -152,7 +153,12 @@ std::optional<Failure> wrong_value(const CLI::App& command, const CLI::ParseErro
       return request_failure(typed_name(*option, words) + " has no value", expected_value(*option));
     }
     if (is(error, CLI::ExitCodes::ValidationError) && option->nonpositional()) {
-      const std::string problem = printable(text.substr(prefix.size()));
+      std::string problem = printable(text.substr(prefix.size()));
+      // A range without an upper end.
+      const std::string value = joined(option->results(), ","),
+                        no_end = "Value " + value + " not in range 0 to " +
+                                 std::to_string(std::numeric_limits<std::int64_t>::max());
+      if (problem == no_end) problem = "'" + value + "' is less than 0";
       const bool shows_value = problem.starts_with('\'');
       return request_failure(
           typed_name(*option, words) +

@@ -246,8 +246,7 @@ void handle_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
-    // `nohup` and a shell's background ignore some, for the command as well.
-    if (signal != SIGPIPE && before.sa_handler == SIG_IGN) continue;
+    if (signal == SIGHUP && before.sa_handler == SIG_IGN) continue;  // by nohup
     sigaction(signal, &action, nullptr);
   }
 }

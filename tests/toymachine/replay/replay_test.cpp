@@ -289,48 +289,6 @@ TEST_CASE("a write with a condition stops where it holds after the write, in the
   CHECK(stops_backward(*replay, test) == expected);
 }
 
-TEST_CASE("behind a loop is the first step that is not of this execution of the loop", "[replay]") {
-  for (const char* name : {"matmul_naive", "softmax_online", "flash2", "kahan_sum"}) {
-    const toy::BoundProgram program = bundled(name);
-    const auto replay = replay_of(program);
-    std::vector<toy::RunPoint> points;
-    for (std::uint64_t step = 0; step <= replay->total_steps(); ++step) {
-      replay->go_to(step);
-      points.push_back(replay->point());
-    }
-    /// The innermost loop at `here`, and the values of those around it.
-    const auto is_in_same = [&](const toy::RunPoint& here, const toy::RunPoint& there) {
-      if (there.site >= program.instructions.size()) return false;
-      const std::uint32_t loop = program.instructions[here.site].loop;
-      std::uint32_t at = program.instructions[there.site].loop;
-      while (at != toy::kNoLoop && at != loop) at = program.loops[at].parent;
-      for (at = at == loop ? program.loops[loop].parent : toy::kNoLoop - 1;;
-           at = program.loops[at].parent) {
-        if (at == toy::kNoLoop - 1) return false;
-        if (at == toy::kNoLoop) return true;
-        if (here.loop_values[at] != there.loop_values[at]) return false;
-      }
-    };
-    for (std::size_t step = 0; step < points.size(); step += 1 + step / 40) {
-      replay->go_to(step);
-      const auto behind = replay->behind_loop();
-      INFO(name << ", step " << step);
-      const bool is_outside =
-          replay->at_end() || program.instructions[points[step].site].loop == toy::kNoLoop;
-      std::size_t expected = step;
-      while (!is_outside && expected < points.size() &&
-             is_in_same(points[step], points[expected])) {
-        ++expected;
-      }
-      const bool has_one = !is_outside && expected + 1 < points.size();
-      REQUIRE(behind.has_value() == has_one);
-      if (!has_one) continue;
-      CHECK(replay->forward({&*behind, 1}).reason == toy::Stop::Reason::kBreakpoint);
-      CHECK(replay->step() == expected);
-    }
-  }
-}
-
 TEST_CASE("on tiles, the writer of an element is the step that wrote its tile", "[replay]") {
   const toy::BoundProgram program = bundled("flash2", params({{"n", 5}}));
   const auto replay = replay_of(program);
