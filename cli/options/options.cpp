@@ -224,6 +224,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
   std::istringstream stream(text);
   for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  if (separator == ',' && text.back() == separator) parts.emplace_back();
   return parts;
 }
 

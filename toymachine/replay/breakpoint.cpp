@@ -129,6 +129,9 @@ Result<WatchExpression> parse_condition(const BoundProgram& program, std::string
     return request_error(quoted_name(condition) + " is no test",
                          "a comparison such as R1 > 0, i == 3 or x[i] > R1");
   }
+  if (expression) {
+    if (auto why = expression->why_never()) return std::move(*why);
+  }
   return expression;
 }
 

@@ -61,6 +61,8 @@ class WatchExpression {
   Result<Place> place(Replay& run) const;
   /// Whether it compares, so that it can be a condition.
   bool is_test() const;
+  /// Returns why it has no value at any point of any run: `R0 % 2`, `x[R0]`, `R0 && i == 2`.
+  std::optional<Diagnostic> why_never() const;
 
   /// Returns what the test demands of indices, so that executions are found without running: `i > 3` of
   /// `i > 3 && R1 > 0`. `is_all`: it demands nothing else. Needs a site.
