@@ -213,7 +213,7 @@ json DapServer::reverse(const json&) {
 }
 
 json DapServer::goto_targets(const json& arguments) {
-  const auto line = from_client_line(number_of(arguments, "line"));
+  const auto line = from_client_line(whole_number_of(arguments, "line"));
   const auto site = line < 0 || line > UINT32_MAX
                         ? std::nullopt
                         : toy::site_at_line(program(), static_cast<std::uint32_t>(line));
@@ -233,7 +233,7 @@ json DapServer::goto_targets(const json& arguments) {
 }
 
 json DapServer::go_to(const json& arguments) {
-  const std::int64_t id = number_of(arguments, "targetId");
+  const std::int64_t id = whole_number_of(arguments, "targetId");
   if (id < 0 || id / 2 >= std::ssize(program().instructions)) {
     throw Refused{"there is no target " + std::to_string(id)};
   }

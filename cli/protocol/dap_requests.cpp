@@ -94,7 +94,7 @@ json DapServer::set_breakpoints(const json& arguments) {
   const auto unchanged = is_ours ? lines_since_launch() : std::nullopt;
   std::vector<DapBreakpoints::Wanted> wanted;
   for (const json& one : line_breakpoints_in(arguments)) {
-    const std::int64_t line = from_client_line(number_of(one, "line"));
+    const std::int64_t line = from_client_line(whole_number_of(one, "line"));
     const std::string condition = text_in(one, "condition");
     wanted.push_back(
         wanted_in(one, std::to_string(line) + (condition.empty() ? "" : " if " + condition)));
@@ -211,7 +211,7 @@ json DapServer::scopes(const json&) { return {{"scopes", dap_scopes(replay())}};
 
 json DapServer::variables(const json& arguments) {
   DapVariablesWanted wanted;
-  wanted.reference = number_of(arguments, "variablesReference");
+  wanted.reference = whole_number_of(arguments, "variablesReference");
   wanted.first = number_in(arguments, "start", 0);
   wanted.count = number_in(arguments, "count", 0);
   wanted.filter = text_in(arguments, "filter");

@@ -220,8 +220,9 @@ json DapServer::launch(const json& arguments) {
   }
   made.replay = value_or_fail(std::move(started), text);
   const std::string steps = "a step from 0 to " + std::to_string(made.replay->total_steps());
-  const auto step =
-      member_of(arguments, "step") == nullptr ? 0 : number_of(arguments, "step", steps.c_str());
+  const auto step = member_of(arguments, "step") == nullptr
+                        ? 0
+                        : whole_number_of(arguments, "step", steps.c_str());
   if (step < 0 || static_cast<std::uint64_t>(step) > made.replay->total_steps()) {
     throw wrong_member("step", member_of(arguments, "step"), steps);
   }

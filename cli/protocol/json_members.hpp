@@ -46,8 +46,8 @@ inline std::string text_of(const nlohmann::json& object, const char* key,
   return value->get<std::string>();
 }
 
-inline std::int64_t number_of(const nlohmann::json& object, const char* key,
-                              const char* expected = "a whole number") {
+inline std::int64_t whole_number_of(const nlohmann::json& object, const char* key,
+                                    const char* expected = "a whole number") {
   constexpr double kLargest = 9007199254740992;  // up to which doubles count
   const nlohmann::json* const value = member_of(object, key);
   if (value != nullptr && value->is_number_unsigned() &&
@@ -94,7 +94,7 @@ inline std::string text_in(const nlohmann::json& object, const char* key,
 
 inline std::int64_t number_in(const nlohmann::json& object, const char* key,
                               std::int64_t otherwise) {
-  return member_of(object, key) == nullptr ? otherwise : number_of(object, key);
+  return member_of(object, key) == nullptr ? otherwise : whole_number_of(object, key);
 }
 
 inline bool switch_in(const nlohmann::json& object, const char* key, bool otherwise) {

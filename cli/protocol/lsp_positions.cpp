@@ -70,11 +70,11 @@ std::string LspPositions::range_text(const toy::SourceSpan& span) {
 }
 
 BytePlace LspPositions::place(const nlohmann::json& position) const {
-  const auto line = number_of(position, "line");
+  const auto line = whole_number_of(position, "line");
   if (line < 0 || line > static_cast<std::int64_t>(source_.num_lines())) return {};
   const auto number = static_cast<std::uint32_t>(line + 1);
   const std::string_view text = source_.line(number);
-  const std::int64_t units = number_of(position, "character") - mark_before(number);
+  const std::int64_t units = whole_number_of(position, "character") - mark_before(number);
   std::size_t at = 0;
   for (std::int64_t before = 0; at < text.size();) {
     const CodePoint point = code_point(text, at);
@@ -87,8 +87,8 @@ BytePlace LspPositions::place(const nlohmann::json& position) const {
 
 std::size_t LspPositions::offset(const nlohmann::json& position) const {
   const std::size_t mark = source_.has_byte_order_mark() ? kByteOrderMark.size() : 0;
-  const auto line = number_of(position, "line");
-  if (mark > 0 && line == 0 && number_of(position, "character") <= 0) return 0;
+  const auto line = whole_number_of(position, "line");
+  if (mark > 0 && line == 0 && whole_number_of(position, "character") <= 0) return 0;
   const BytePlace found = place(position);
   const bool is_behind = line >= static_cast<std::int64_t>(source_.num_lines());
   if (found.line == 0 || is_behind) return line < 0 ? 0 : mark + source_.text().size();

@@ -49,7 +49,7 @@ bool takes_markdown(const json& params, const char* formats) {
 /// A position's line, from 1.
 std::int64_t line_in(const json& position) {
   constexpr std::int64_t kLargest = UINT32_MAX;
-  return std::clamp<std::int64_t>(number_of(position, "line"), -1, kLargest) + 1;
+  return std::clamp<std::int64_t>(whole_number_of(position, "line"), -1, kLargest) + 1;
 }
 
 }  // namespace
@@ -286,7 +286,7 @@ json LspServer::code_action(const json& params) {
   }
   const ToyDocument& open = document(params);
   const auto place = [](const json& position) {
-    return std::pair(number_of(position, "line"), number_of(position, "character"));
+    return std::pair(whole_number_of(position, "line"), whole_number_of(position, "character"));
   };
   const json& wanted = object_of(params, "range");
   LspPositions positions(open.source());
