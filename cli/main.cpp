@@ -8,6 +8,7 @@
 #include "cli/options/command_line.hpp"
 #include "cli/options/command_tree.hpp"
 #include "cli/options/commands.hpp"
+#include "cli/options/output_files.hpp"
 #include "cli/options/parse_failure.hpp"
 #include "cli/options/version.hpp"
 #include "cli/terminal/failure.hpp"
@@ -163,8 +164,11 @@ int run_command(int argc, char** argv) {
     app.exit(request);
     return kExitGood;
   } catch (const CLI::ParseError& error) {
+    check_values_are_no_flags(app, words);
     throw parse_failure(app, error, words);
   }
+  check_values_are_no_flags(app, words);
+  check_files(chosen_files(app));
   return run_chosen(app, actions);
 }
 

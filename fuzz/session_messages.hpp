@@ -34,9 +34,10 @@ class SessionMessages {
 
   /// A command of the debugger's screen.
   std::string command() {
-    const auto verb = pick<std::string>({"next", "back", "continue", "reverse", "step", "line",
-                                         "back-line", "break", "delete", "breakpoints", "who",
-                                         "print", "symbols", "help", "?", "n", "L", "fly", ""});
+    const auto verb = pick<std::string>(
+        {"next",  "back",   "continue",    "reverse", "step",  "line",    "back-line",
+         "break", "delete", "breakpoints", "who",     "print", "symbols", "help",
+         "?",     "n",      "L",           "out",     "o",     "fly",     ""});
     return choose_(5) == 0 ? verb : verb + " " + text();
   }
 
@@ -61,6 +62,7 @@ class SessionMessages {
                               "i > 1 && R0 < 2",
                               "x[i + 1] > R1 || !(i % 2 == 0)",
                               "out[1] is written",
+                              "R0 is written if i == 2 && R0 > 0",
                               "who wrote R1",
                               "R0 == ",
                               "x[",
@@ -240,9 +242,10 @@ class SessionMessages {
       put(arguments, "params", {{"n", choose_(4) == 0 ? number() : Json(1 + choose_(60))}});
     if (choose_(6) == 0) put(arguments, "inputs", {{"x", any()}});
     if (choose_(4) == 0) put(arguments, "step", number());
-    if (choose_(4) == 0) put(arguments, "precision", "double");
-    if (choose_(4) == 0) put(arguments, "stopOnEntry", false);
-    if (choose_(12) == 0) put(arguments, "noDebug", true);
+    if (choose_(4) == 0) put(arguments, "precision", choose_(8) == 0 ? any() : Json("double"));
+    if (choose_(4) == 0) put(arguments, "stopOnEntry", choose_(8) == 0 ? any() : Json(false));
+    if (choose_(12) == 0) put(arguments, "noDebug", choose_(4) == 0 ? any() : Json(true));
+    if (choose_(12) == 0) put(arguments, "cwd", choose_(4) == 0 ? any() : Json("."));
     return arguments;
   }
 
@@ -290,9 +293,10 @@ class SessionMessages {
       Json one = Json::object();
       put(one, "line", choose_(4) == 0 ? number() : Json(choose_(50)));
       put(one, "name", text());
-      put(one, "dataId", text());
+      put(one, "dataId",
+          choose_(2) == 0 ? Json(text()) : Json(pick<std::string>({"R0", "R1", "out[1]", "c[0]"})));
       if (choose_(2) == 0) put(one, "condition", text());
-      if (choose_(3) == 0) put(one, "hitCondition", text());
+      if (choose_(3) == 0) put(one, "hitCondition", choose_(3) == 0 ? text() : "% 2");
       if (choose_(3) == 0) put(one, "logMessage", text());
       if (choose_(4) == 0) put(one, "accessType", "read");
       breakpoints.push_back(std::move(one));

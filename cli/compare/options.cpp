@@ -139,6 +139,7 @@ void CompareFlags::add_machine_flags(CLI::App& command) {
       .group(kTheGpuGroup);
   const Flag file =
       add_option(command, "--calibration", calibration, "rates that --calibrate wrote")
+          .file(FileRole::kInput)
           .type_name("FILE")
           .group(kTheGpuGroup);
   const Flag calibrates =
@@ -151,12 +152,14 @@ void CompareFlags::add_machine_flags(CLI::App& command) {
       .excludes(calibrates);
   const Flag from = add_option(command, "--measured", measured,
                                "what another machine measured: a file that --json wrote")
+                        .file(FileRole::kInput)
                         .type_name("FILE")
                         .group(kMeasureGroup);
   add_flag(command, "--again", again,
            "predict the rows of --measured FILE by this version, instead of the file's predictions")
       .group(kMeasureGroup);
   add_option(command, "--from-ncu", from_ncu, "one call's counters, as `ncu --csv` wrote them")
+      .file(FileRole::kInput)
       .type_name("FILE")
       .group(kMeasureGroup);
   add_flag(command, "--predict-only", predict_only, "measure nothing, even if there is a GPU")
@@ -177,16 +180,19 @@ void CompareFlags::add_machine_flags(CLI::App& command) {
 }
 
 void CompareFlags::add_output_flags(CLI::App& command) {
-  const auto file = [&](const char* name, std::string& value, const char* what, const char* type) {
-    add_option(command, name, value, what).type_name(type).group(kOutputGroup);
+  const auto file = [&](const char* name, std::string& value, const char* what, const char* type,
+                        FileRole role = FileRole::kOutput) {
+    add_option(command, name, value, what).file(role).type_name(type).group(kOutputGroup);
   };
   file("--json", json, "everything; written after each call", "FILE");
   file("--csv", csv, "one line per call", "FILE");
   file("--html", html, "the report: pictures and tables on one page", "FILE");
   file("--svg", svg, "the pictures, one file for each", "FOLDER");
   file("--peers", peers, "other libraries' times, from attention_cuda/bench/beside_torch.py",
-       "FILE");
-  file("--commit", commit, "the commit to record in the file", "NAME");
+       "FILE", FileRole::kInput);
+  add_option(command, "--commit", commit, "the commit to record in the file")
+      .type_name("NAME")
+      .group(kOutputGroup);
   add_option(command, "--show", show,
              "tables: times, kernels, sentences, models, bytes, flops, shared-memory, or all")
       .capture_default_str()

@@ -162,6 +162,18 @@ std::string past_line(DebugSession& session, const toy::PastStep& past) {
 
 }  // namespace
 
+std::string part_around(const std::string& line, std::size_t cursor, std::size_t columns) {
+  if (line.size() <= columns || columns < 3) return line;
+  // Half a window behind the cursor if there is so much, so that a letter does not move the line each time.
+  const std::size_t half = columns / 2;
+  const std::size_t start =
+      cursor < columns - 1 ? 0 : std::min(cursor - half, line.size() - columns);
+  std::string part = line.substr(start, columns);
+  if (start > 0) part.front() = '<';
+  if (start + columns < line.size()) part.back() = '>';
+  return part;
+}
+
 std::string debug_screen(DebugSession& session, const ScreenBottom& bottom, WindowSize window,
                          const Terminal& terminal) {
   const auto line = [&](const std::string& text) {
@@ -193,12 +205,22 @@ std::string debug_screen(DebugSession& session, const ScreenBottom& bottom, Wind
     lines.push_back(source[row] + (terminal.unicode ? " │ " : " | ") + state[row]);
   }
   lines.push_back(styled(line("Last steps"), Style::kDim, terminal));
-  for (std::size_t row = 0; row < kLastSteps; ++row) {
+  // A long message takes lines from the oldest of the last steps.
+  Lines message{part_around(bottom.prompt, bottom.cursor, window.columns)};
+  if (bottom.prompt.empty()) {
+    message = wrap(printable(bottom.message), window.columns);
+    if (message.empty()) message.emplace_back();
+    if (message.size() > kLastSteps) {
+      message.resize(kLastSteps);
+      message.back() += terminal.unicode ? " …" : " ...";
+    }
+  }
+  for (std::size_t row = message.size() - 1; row < kLastSteps; ++row) {
     const std::size_t missing = kLastSteps - past.size();
     lines.push_back(line(row < missing ? "" : "  " + past_line(session, past[row - missing])));
   }
   lines.push_back(line(counters_line(session)));
-  lines.push_back(line(bottom.prompt.empty() ? printable(bottom.message) : bottom.prompt));
+  for (const std::string& one : message) lines.push_back(line(one));
   lines.push_back(
       styled(line("n next  b back  c continue  r reverse  w who wrote  t break  s symbols  ? help"),
              Style::kDim, terminal));

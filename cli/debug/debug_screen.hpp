@@ -18,9 +18,13 @@ inline constexpr WindowSize kSmallestWindow{16, 60};
 
 /// What stands below the program.
 struct ScreenBottom {
-  std::string message;  // about the last command
-  std::string prompt;   // a command that is being typed, with its ':'; empty: none
+  std::string message;     // about the last command
+  std::string prompt;      // a command that is being typed, with its ':' and the mark; empty: none
+  std::size_t cursor = 0;  // where the mark is in it
 };
+
+/// Returns the part of a line around the cursor that fits, with < and > where it goes on.
+std::string part_around(const std::string& line, std::size_t cursor, std::size_t columns);
 
 /// Returns exactly window.rows lines of window.columns columns, without a line end after the last:
 /// source, registers and arrays, last steps, counters, message and keys.

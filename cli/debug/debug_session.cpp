@@ -17,6 +17,7 @@ enum class Verb : std::uint8_t {
   kBack,
   kContinue,
   kReverse,
+  kOut,
   kStep,
   kLine,
   kBackLine,
@@ -35,15 +36,17 @@ struct VerbRow {
   std::string_view name, short_name, argument, does;
 };
 
-constexpr std::array<VerbRow, 15> kDebugVerbs{{
+constexpr std::array<VerbRow, 16> kDebugVerbs{{
     {Verb::kNext, "next", "n", "[N]", "executes one instruction, or N"},
     {Verb::kBack, "back", "b", "[N]", "goes one instruction back, or N"},
     {Verb::kContinue, "continue", "c", "", "goes on to the next breakpoint or the end"},
     {Verb::kReverse, "reverse", "r", "", "goes back to the previous breakpoint or the start"},
+    {Verb::kOut, "out", "o", "", "goes on to behind the innermost loop, or to the end"},
     {Verb::kStep, "step", "g", "N", "goes to the point after step N, before or behind"},
     {Verb::kLine, "line", "l", "N", "goes on to the next visit of line N"},
     {Verb::kBackLine, "back-line", "L", "N", "goes back to the previous visit of line N"},
-    {Verb::kBreak, "break", "t", "WHERE", "12, 12 if R1 > 0 && i == 3, R1 > 0, out[3] is written"},
+    {Verb::kBreak, "break", "t", "WHERE",
+     "12, 12 if R1 > 0 && i == 3, R1 > 0, out[3] is written [if ...]"},
     {Verb::kDelete, "delete", "d", "[N]", "deletes breakpoint N, or all"},
     {Verb::kList, "breakpoints", "i", "", "lists the breakpoints"},
     {Verb::kWho, "who", "w", "PLACE", "goes back to the step that wrote R1 or out[3]"},
@@ -127,6 +130,8 @@ std::string DebugSession::execute(std::string_view command) {
       return search(false);
     case Verb::kReverse:
       return search(true);
+    case Verb::kOut:
+      return out();
     case Verb::kLine:
       return to_line(words, false);
     case Verb::kBackLine:
@@ -138,7 +143,8 @@ std::string DebugSession::execute(std::string_view command) {
     case Verb::kList: {
       std::string text = breakpoints_.empty() ? "no breakpoints" : "";
       for (std::size_t i = 0; i < breakpoints_.size(); ++i) {
-        text += (i == 0 ? "" : ", ") + std::to_string(i + 1) + ": " + breakpoints_[i].text;
+        const NamedBreakpoint& one = breakpoints_[i];
+        text += (i == 0 ? "" : ", ") + std::to_string(one.number) + ": " + one.text;
       }
       return text;
     }
@@ -167,7 +173,7 @@ std::string DebugSession::said_about(const toy::Stop& stop) const {
     case toy::Stop::Reason::kStep:
       break;
     case toy::Stop::Reason::kBreakpoint:
-      return "breakpoint " + std::to_string(stop.breakpoint + 1) + ": " +
+      return "breakpoint " + std::to_string(breakpoints_[stop.breakpoint].number) + ": " +
              breakpoints_[stop.breakpoint].text;
     case toy::Stop::Reason::kStart:
       return "at the start";
@@ -206,6 +212,16 @@ std::string DebugSession::search(bool back) {
   return said_about(back ? run_->backward(all, progress_) : run_->forward(all, progress_));
 }
 
+std::string DebugSession::out() {
+  auto all = plain_breakpoints();
+  const auto behind = run_->behind_loop();
+  if (behind) all.push_back(*behind);
+  const toy::Stop stop = run_->forward(all, progress_);
+  const bool is_there =
+      stop.reason == toy::Stop::Reason::kBreakpoint && stop.breakpoint == breakpoints_.size();
+  return is_there ? std::string() : said_about(stop);
+}
+
 std::string DebugSession::to_line(const Words& words, bool back) {
   const auto line = words.number(std::nullopt);
   if (!line || *line > UINT32_MAX) return refuse(words.wants_number());
@@ -227,8 +243,8 @@ std::string DebugSession::add_breakpoint(std::string_view text) {
     shown = "line " + std::to_string(parsed.value->line) +
             (condition == std::string_view::npos ? "" : " " + printable(text.substr(condition)));
   }
-  breakpoints_.push_back({*parsed.value, shown});
-  return "breakpoint " + std::to_string(breakpoints_.size()) + ": " + shown;
+  breakpoints_.push_back({*parsed.value, shown, ++last_breakpoint_});
+  return "breakpoint " + std::to_string(last_breakpoint_) + ": " + shown;
 }
 
 std::string DebugSession::delete_breakpoint(const Words& words) {
@@ -238,10 +254,9 @@ std::string DebugSession::delete_breakpoint(const Words& words) {
   }
   const auto number = words.number(std::nullopt);
   if (!number) return refuse(words.wants_number());
-  if (*number < 1 || *number > breakpoints_.size()) {
+  if (std::erase_if(breakpoints_, [&](const auto& one) { return one.number == *number; }) == 0) {
     return refuse("there is no breakpoint " + std::to_string(*number));
   }
-  breakpoints_.erase(breakpoints_.begin() + static_cast<std::ptrdiff_t>(*number - 1));
   return "deleted breakpoint " + std::to_string(*number);
 }
 

@@ -34,6 +34,7 @@ class DebugSession {
   struct NamedBreakpoint {
     toy::Breakpoint breakpoint;
     std::string text;
+    std::uint64_t number = 0;  // from 1; stays when others are deleted
   };
   const std::vector<NamedBreakpoint>& breakpoints() const { return breakpoints_; }
   bool has_breakpoint_at(std::uint32_t line) const;
@@ -57,6 +58,7 @@ class DebugSession {
   std::string move(const Words& words);
   std::string to_line(const Words& words, bool back);
   std::string search(bool back);
+  std::string out();
   std::string add_breakpoint(std::string_view text);
   std::string delete_breakpoint(const Words& words);
   std::string who_wrote(std::string_view text);
@@ -72,6 +74,7 @@ class DebugSession {
   bool shows_symbols_ = false;
   toy::Progress progress_;
   std::vector<NamedBreakpoint> breakpoints_;
+  std::uint64_t last_breakpoint_ = 0;
   bool has_quit_ = false, was_refused_ = false;
 };
 

@@ -78,8 +78,9 @@ class Screen {
 
  private:
   void draw() {
-    std::string frame = debug_screen(session_, {message_, is_typing_ ? typed_line() : ""},
-                                     window_size(), terminal_);
+    std::string frame =
+        debug_screen(session_, {message_, is_typing_ ? typed_line() : "", cursor_ + 1},
+                     window_size(), terminal_);
     std::cout << "\x1b[H" << frame << "\x1b[J" << std::flush;
   }
 
@@ -90,7 +91,10 @@ class Screen {
     return !keyboard_.pressed_meanwhile('q');
   }
 
-  void execute(const std::string& command) { message_ = session_.execute(command); }
+  void execute(const std::string& command) {
+    if (command == "help") return show_help();  // more lines than a message has
+    message_ = session_.execute(command);
+  }
 
   void begin_command(const std::string& start) {
     is_typing_ = true;

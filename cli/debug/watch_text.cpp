@@ -42,8 +42,9 @@ std::string value_text(const toy::WatchValue& value, const toy::Replay& run, std
   return {};
 }
 
-std::string watch_text(const toy::WatchExpression& expression, toy::Replay& run) {
-  const auto value = expression.value(run);
+std::string watch_text(const toy::WatchExpression& expression, toy::Replay& run,
+                       const toy::RunPoint& loops) {
+  const auto value = expression.value(run, loops);
   return value ? value_text(*value, run) : "(" + sentence(value.diagnostics.front()) + ")";
 }
 

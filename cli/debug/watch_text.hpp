@@ -19,7 +19,9 @@ std::string value_text(const toy::WatchValue& value, const toy::Replay& run,
                        std::size_t width = 60);
 
 /// Returns the expression's value where the run stands, or in brackets why it has none.
-std::string watch_text(const toy::WatchExpression& expression, toy::Replay& run);
+/// `loops`: the point whose loop values are meant.
+std::string watch_text(const toy::WatchExpression& expression, toy::Replay& run,
+                       const toy::RunPoint& loops);
 
 /// Returns a message of one diagnostic: what is wrong, what was expected, a near miss.
 std::string sentence(const toy::Diagnostic& diagnostic);

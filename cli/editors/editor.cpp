@@ -67,6 +67,7 @@ CommandAction add_editor(CLI::App& app) {
                   "from there.\n");
   const Flag vscode =
       add_option(command, "--vscode", options->vscode, "write a package for Visual Studio Code")
+          .file(FileRole::kOutput)
           .type_name("FILE");
   const Flag neovim = add_flag(command, "--neovim", options->neovim, "print a file for Neovim 0.10")
                           .excludes(vscode);

@@ -66,6 +66,7 @@ CommandAction add_exercises_check(CLI::App& exercises) {
   add_option(
       command, "--html", options->html,
       "also write a page: a player of the run if a step is wrong, or else what the check says")
+      .file(FileRole::kOutput)
       .type_name("FILE");
   options->exercises.add_to(command);
   options->terminal.add_to(command);

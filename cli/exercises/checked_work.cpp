@@ -53,6 +53,7 @@ void add_work_argument(CLI::App& command, std::vector<std::string>& words) {
   add_option(command, "work", words,
              "an exercise, a file that is named after one, or both (what was started last)")
       .expected(0, 2)
+      .file(FileRole::kInput)
       .type_name("[ID] [FILE]");
 }
 

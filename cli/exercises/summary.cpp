@@ -182,9 +182,11 @@ CommandAction add_exercises_summary(CLI::App& exercises) {
       "  flashlab exercises summary\n"
       "  flashlab exercises summary --html summary.html     a page with your programs\n");
   add_option(command, "--html", options->html, "write a page instead (- is standard output)")
+      .file(FileRole::kOutput)
       .type_name("FILE");
   add_option(command, "--class", options->classes,
              "show your cycles among those of a class: a file of `grade --json`; may be repeated")
+      .file(FileRole::kInput)
       .type_name("FILE")
       .allow_extra_args(false);
   options->exercises.add_to(command);

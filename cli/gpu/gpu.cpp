@@ -155,6 +155,7 @@ CommandAction add_gpu(CLI::App& app) {
       .capture_default_str();
   add_flag(command, "--json", options->json, "as JSON; with --plan, the plan").excludes(emit);
   add_option(command, "--html", options->html, "the report as one page, with the source")
+      .file(FileRole::kOutput)
       .type_name("FILE")
       .excludes(emit)
       .excludes(plan);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,26 +26,40 @@ Failure failure(const std::string& path, const std::string& what,
   return request_failure("--best '" + printable(path) + "': " + what, expected);
 }
 
-/// A lock that only one process can hold. The file is kept: if it were removed, two processes
-/// could hold it.
+/// A lock that only one process can hold. Its file goes with it: who waited for a file that was removed
+/// meanwhile waits for the new one.
 class Lock {
  public:
-  explicit Lock(const std::string& path)
-      : descriptor_(
-            open((path + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666)) {
-    if (descriptor_ < 0) throw failure(path, std::string("no lock file: ") + std::strerror(errno));
-    while (flock(descriptor_, LOCK_EX) != 0) {
-      if (errno == EINTR) continue;
-      close(descriptor_);
-      throw failure(path, std::string("it cannot be locked: ") + std::strerror(errno));
-    }
+  explicit Lock(const std::string& path) : file_(path + ".lock") {
+    do {
+      if (descriptor_ >= 0) close(descriptor_);
+      descriptor_ = open(file_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
+      if (descriptor_ < 0)
+        throw failure(path, std::string("no lock file: ") + std::strerror(errno));
+      while (flock(descriptor_, LOCK_EX) != 0) {
+        if (errno == EINTR) continue;
+        close(descriptor_);
+        throw failure(path, std::string("it cannot be locked: ") + std::strerror(errno));
+      }
+    } while (!is_still_there());
   }
-  ~Lock() { close(descriptor_); }
+  ~Lock() {
+    unlink(file_.c_str());
+    close(descriptor_);
+  }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
 
  private:
-  int descriptor_;
+  bool is_still_there() const {
+    struct stat locked {
+    }, named{};
+    return fstat(descriptor_, &locked) == 0 && lstat(file_.c_str(), &named) == 0 &&
+           locked.st_dev == named.st_dev && locked.st_ino == named.st_ino;
+  }
+
+  std::string file_;
+  int descriptor_ = -1;
 };
 
 /// Returns an empty text if there is no such file.

@@ -13,6 +13,7 @@
 #include "cli/terminal/files.hpp"
 #include "exercises/grader/report/pseudonyms.hpp"
 #include "exercises/grader/report/reports.hpp"
+#include "text/numbers.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::cli {
@@ -128,7 +129,19 @@ bool ClassGrading::is_solution_right() {
   const auto solution = exercise_->files.find("solution.toy");
   if (solution == exercise_->files.end()) return true;
   std::unique_ptr<exercises::TextGrader> grader = make_worker();
-  const bool is_right = grader->grade(solution->second)->passed();
+  const auto verdict = grader->grade(solution->second);
+  const bool is_right = verdict->passed();
+  if (verdict->outcome == exercises::Outcome::kLimit &&
+      (options_.time_limit > 0 || !options_.memory_limit.empty())) {
+    const std::string why =
+        verdict->findings.empty() ? "" : " (" + printable(verdict->findings.front().what) + ")";
+    throw request_failure(std::string(options_.time_limit > 0
+                                          ? "--time-limit " + shortest_text(options_.time_limit)
+                                          : "--memory-limit " + in_quotes(options_.memory_limit)) +
+                              " is too small for the exercise's own solution" + why +
+                              ", so nothing was graded",
+                          "a larger limit, or none: the exercise has its own");
+  }
   spare_ = std::move(grader);
   return is_right;
 }

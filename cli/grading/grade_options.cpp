@@ -1,8 +1,6 @@
 #include "cli/grading/grade_options.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <map>
 #include <thread>
 
 #include "cli/grading/kept_seed.hpp"
@@ -67,33 +65,8 @@ void GradeOptions::check_seed() const {
 
 void GradeOptions::check_reports() const {
   if (add_bom && csv.empty()) throw request_failure("--add-bom is about --csv", "--csv FILE");
-  std::string first;
-  for (const auto& [flag, file] : report_files()) {
-    if (*file != "-") continue;
-    if (!first.empty()) {
-      throw request_failure(std::string(flag) + " and " + first +
-                            " both write to standard output (-)");
-    }
-    first = flag;
-  }
   if (gradescope == "-" && !single()) {
     throw request_failure("--gradescope - holds one submission's results", "a folder");
-  }
-  auto all = report_files();
-  all.emplace_back("--best", &best);
-  std::map<std::filesystem::path, const char*> known;
-  for (const auto& [flag, file] : all) {
-    if (file->empty() || *file == "-") continue;
-    std::error_code code;
-    const std::filesystem::path whole =
-        std::filesystem::absolute(*file, code);  // before "." is one
-    std::filesystem::path path = std::filesystem::weakly_canonical(whole, code);
-    if (code) path = whole.lexically_normal();
-    const auto [other, is_new] = known.emplace(std::move(path), flag);
-    if (is_new) continue;
-    throw request_failure(
-        std::string(other->second) + " and " + flag + " both name '" + printable(*file) + "'",
-        "a file for each report");
   }
 }
 
@@ -105,7 +78,10 @@ bool GradeOptions::writes_standard_output() const {
 void GradeOptions::add_reports_to(CLI::App& command) {
   const auto file = [&](const char* flag, std::string& value, const char* what,
                         const char* type = "FILE") {
-    add_option(command, flag, value, what).type_name(type).group(kReportGroup);
+    add_option(command, flag, value, what)
+        .file(FileRole::kOutput)
+        .type_name(type)
+        .group(kReportGroup);
   };
   file("--json", json, "everything, for programs; - writes to standard output");
   file("--csv", csv,
@@ -153,11 +129,14 @@ void GradeOptions::add_to(CLI::App& command) {
   add_option(command, "exercise", id,
              "an exercise's name, number or folder, or a folder with an assignment.toml")
       .required()
+      .file(FileRole::kInput)
       .type_name("ID");
   add_option(command, "files", files,
              "submissions: files, a student's folder, or - for standard input")
+      .file(FileRole::kInput)
       .type_name("FILE ...");
   add_option(command, "--all", all_folder, "a folder with a file or a folder for each student")
+      .file(FileRole::kInput)
       .type_name("DIR");
   add_option(command, "-j,--jobs", jobs, "submissions graded at once (one per processor)")
       .between(1, 1024)
@@ -174,6 +153,7 @@ void GradeOptions::add_to(CLI::App& command) {
   add_option(command, "--secret", secret,
              "a file whose text makes the seed: for an autograder that grades one submission at a "
              "time")
+      .file(FileRole::kInput)
       .type_name("FILE");
   add_flag(command, "--fail-on-wrong", fail_on_wrong, "exit code 1 when a submission is not right");
   add_flag(command, "-q,--quiet", quiet, "no table, no notes, no progress");

@@ -31,7 +31,7 @@ constexpr std::array<ManualEntry, 5> kExitCodes{{
     {"1", "The program, the answer or the result is wrong."},
     {"2", "The command is wrong: an unknown flag, an unreadable file."},
     {"3", "A limit was hit."},
-    {"130", "You interrupted it."},
+    {"130", "You interrupted it. Other signals: 128 and their number, 143 for SIGTERM."},
 }};
 
 constexpr std::array<ManualEntry, 6> kEnvironment{{
@@ -238,6 +238,7 @@ CommandAction add_manual(CLI::App& app) {
           .type_name("[COMMAND ...]");
   add_option(command, "--all", options->folder, "write every page into this folder")
       .excludes(words)
+      .file(FileRole::kOutput)
       .type_name("DIR");
   return [&app, options] { return print_manual(app, *options); };
 }

@@ -84,7 +84,9 @@ CommandAction add_format(CLI::App& app) {
       "  flashlab format --check *.toy  names files that are not formatted: exit code 1\n"
       "  flashlab format - < mine.toy   prints the formatted text\n"
       "\nOnly whitespace changes. Comments and the columns of declarations stay.\n");
-  add_option(command, "files", options->files, "programs, or - for standard input").required();
+  add_option(command, "files", options->files, "programs, or - for standard input")
+      .required()
+      .file(FileRole::kInput);
   add_flag(command, "--check", options->check, "write nothing");
   return [options] { return format_files(*options); };
 }

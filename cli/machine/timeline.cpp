@@ -235,8 +235,11 @@ CommandAction add_timeline(CLI::App& app) {
       .between(std::int64_t{1}, toy::kMaxBuffers)
       .type_name("K")
       .capture_default_str();
-  add_option(command, "--from", options->from, "first cycle shown").type_name("CYCLE");
+  add_option(command, "--from", options->from, "first cycle shown")
+      .between(std::int64_t{0}, INT64_MAX)
+      .type_name("CYCLE");
   add_option(command, "--to", options->to, "the cycle before which the picture ends")
+      .between(std::int64_t{0}, INT64_MAX)
       .type_name("CYCLE");
   add_flag(command, "--elide", options->elide,
            "in a page, of each loop: first, second, last iteration");
@@ -245,6 +248,7 @@ CommandAction add_timeline(CLI::App& app) {
       .type_name("R");
   add_flag(command, "--json", options->json, "as JSON; intervals too with --from or --to");
   add_option(command, "--html", options->html, "write a page with the lanes to this file")
+      .file(FileRole::kOutput)
       .type_name("FILE");
   options->machine.add_to(command, true);
   options->terminal.add_to(command);

@@ -122,8 +122,10 @@ CommandAction add_trace(CLI::App& app) {
                   "  flashlab trace my.toy --html my.html        a page with a player\n");
   add_program_argument(command, options->program);
   add_option(command, "--json", options->json, "write JSON to this file, - for standard output")
+      .file(FileRole::kOutput)
       .type_name("FILE");
   add_option(command, "--html", options->html, "write a page with a player to this file")
+      .file(FileRole::kOutput)
       .type_name("FILE");
   add_view_flags(command, *options);
   options->machine.add_to(command, true);

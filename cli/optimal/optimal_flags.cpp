@@ -10,6 +10,7 @@ void ComputationOptions::add_to(CLI::App& command) {
              "what to compute, and its size: " + optimal::computation_names() +
                  "; or a program (a .toy file, or a bundled one's name), for "
                  "what it computes")
+      .file(FileRole::kInput)
       .type_name("COMPUTATION");
   add_option(command, "-D,--define", definitions, "value of a parameter of the program")
       .type_name("NAME=VALUE");
@@ -53,10 +54,14 @@ void OptimalOptions::add_to(CLI::App& command) {
   add_option(command, "--checkpoint", checkpoint,
              "file for a search that ends early: the next call continues it; a search that "
              "finishes removes it")
+      .file(FileRole::kOutput)
       .type_name("FILE");
   add_option(command, "--witness", witness, "write the program to a file, or to - alone")
+      .file(FileRole::kProgramOutput)
       .type_name("FILE");
-  add_option(command, "--svg", svg, "draw cycles over registers into a file").type_name("FILE");
+  add_option(command, "--svg", svg, "draw cycles over registers into a file")
+      .file(FileRole::kOutput)
+      .type_name("FILE");
   add_flag(command, "--count", count, "how many different optimal programs there are");
   add_option(command, "--along", along,
              "judge a program step by step: can the optimum still be reached? The machine is "

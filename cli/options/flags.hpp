@@ -15,6 +15,20 @@ class Option;
 
 namespace flashlab::cli {
 
+/// What a flag's value names.
+enum class FileRole : std::uint8_t {
+  kInput,   // a file that the command reads; of a folder, also the submissions and exercises in it
+  kValues,  // "x=values.csv": a file that the command reads behind the '='
+  kOutput,  // a file or a folder that the command writes
+  kProgramOutput,  // one that may be a .toy file
+};
+
+/// A file of a command line, as typed: of the flag or argument that names it.
+struct NamedFile {
+  std::string flag, name;
+  FileRole role = FileRole::kInput;
+};
+
 /// A flag or an argument of a command. Calls can be chained.
 class Flag {
  public:
@@ -25,6 +39,9 @@ class Flag {
   Flag group(const std::string& name) const;
   Flag default_str(const std::string& value) const;
   Flag capture_default_str() const;  // the variable's current value
+
+  /// The value is a file, which check_files() compares with the others of the command.
+  Flag file(FileRole role) const;
 
   // The accepted values
   Flag required() const;
@@ -45,7 +62,11 @@ class Flag {
   CLI::Option* option_;
 };
 
-/// Adds an option. `names`: "-j,--jobs", or "id" for an argument. The value stays unchanged if
+/// Returns the files that the command line gave to a command, in the order of its flags.
+std::vector<NamedFile> named_files(const CLI::App& command);
+
+/// Adds an option. A number is what toy::read_whole() reads, in the range of its type: no nan, no inf, no
+/// sign that the type does not have, nothing behind it. `names`: "-j,--jobs", or "id" for an argument. The value stays unchanged if
 /// the option is missing. Supports strings, numbers, optionals and vectors of them: see the
 /// end of flags.cpp.
 template <class Value>

@@ -99,6 +99,7 @@ void RunOptions::add_to(CLI::App& command) {
              "values of an input array: random:SEED[:LOW:HIGH], constant:V, [1, 2, -inf], "
              "a .csv or .json file; may be repeated")
       .type_name("ARRAY=VALUES")
+      .file(FileRole::kValues)
       .allow_extra_args(false)
       .group(kMachineGroup);
 }
@@ -106,6 +107,7 @@ void RunOptions::add_to(CLI::App& command) {
 void add_program_argument(CLI::App& command, std::string& name, const std::string& flag) {
   add_option(command, flag, name, "a .toy file, - for standard input, or a bundled program's name")
       .required()
+      .file(FileRole::kInput)
       .type_name("PROGRAM");
 }
 

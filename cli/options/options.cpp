@@ -35,6 +35,10 @@ struct Definition {
 std::vector<Definition> split_definitions(const std::vector<std::string>& texts) {
   std::vector<Definition> definitions;
   for (const std::string& text : texts) {
+    if (text.ends_with(',')) {
+      throw request_failure("-D " + in_quotes(text) + " ends in a comma",
+                            "-D NAME=NUMBER, as in -D n=64, or several with commas between them");
+    }
     bool first = true;
     for (const std::string& part : split(text, ',')) {
       const std::size_t equals = part.find('=');
@@ -220,6 +224,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
   std::istringstream stream(text);
   for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  if (separator == ',' && text.back() == separator) parts.emplace_back();
   return parts;
 }
 
@@ -275,6 +280,7 @@ std::vector<std::int64_t> parse_values(const std::string& name, const std::strin
     if (!toy::read_whole(digits, value)) throw fail();
     return value;
   };
+  if (text.ends_with(',')) throw fail();
   std::vector<std::int64_t> values;
   for (const std::string& part : split(text, ',')) {
     const std::size_t dots = part.find("..");

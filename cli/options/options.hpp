@@ -107,8 +107,8 @@ std::string setting(const toy::BoundProgram& bound);
 void add_program_argument(CLI::App& command, std::string& name,
                           const std::string& flag = "program");
 
-/// Returns the parts of "a,b" between the commas. An empty text has one part, which is empty. A
-/// comma at the end adds no part.
+/// Returns the parts of "a,b" between the commas. An empty text has one part, which is empty, and so is
+/// what follows a comma at the end; a line end at the end adds no part.
 std::vector<std::string> split(const std::string& text, char separator);
 
 /// Returns bytes for "49152", "48KiB", "1.5 MB". Nothing if the text is not a size.

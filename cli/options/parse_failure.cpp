@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -41,6 +43,25 @@ const CLI::App& innermost(const CLI::App& app) {
 std::string flag_in(std::string_view word) {
   if (word.starts_with("--")) return std::string(word.substr(0, word.find('=')));
   return word.size() > 1 && word[0] == '-' ? std::string(word.substr(0, 2)) : "";
+}
+
+/// What to write instead of a word that is no flag of the command.
+std::string expected_instead(const std::string& word, const std::string& help) {
+  std::error_code code;
+  if (!word.starts_with('-') || !std::filesystem::exists(word, code)) return help;
+  return "./" + printable(word) + " for the file of that name, or " + help;
+}
+
+/// The error about a word that begins with - and is no flag of the command, if there is one.
+std::optional<Failure> unknown_flag(const CLI::App& app, const CLI::App& command,
+                                    const std::string& help) {
+  for (const std::string& word : app.remaining(true)) {
+    if (!word.starts_with('-') || word.size() < 2) continue;
+    return request_failure(
+        "there is no flag " + in_quotes(word), expected_instead(word, help),
+        toy::nearest(word.substr(0, word.find('=')), flag_names(command)).value_or(""));
+  }
+  return {};
 }
 
 /// The option's name as it was typed last; its long name if it was not.
@@ -132,8 +153,16 @@ std::optional<Failure> wrong_value(const CLI::App& command, const CLI::ParseErro
       return request_failure(typed_name(*option, words) + " has no value", expected_value(*option));
     }
     if (is(error, CLI::ExitCodes::ValidationError) && option->nonpositional()) {
+      std::string problem = printable(text.substr(prefix.size()));
+      // A range without an upper end.
+      const std::string value = joined(option->results(), ","),
+                        no_end = "Value " + value + " not in range 0 to " +
+                                 std::to_string(std::numeric_limits<std::int64_t>::max());
+      if (problem == no_end) problem = "'" + value + "' is less than 0";
+      const bool shows_value = problem.starts_with('\'');
       return request_failure(
-          typed_name(*option, words) + ": " + printable(text.substr(prefix.size())),
+          typed_name(*option, words) +
+              (shows_value ? " " + printable(joined(option->results(), ",")) : "") + ": " + problem,
           expected_value(*option));
     }
   }
@@ -150,15 +179,37 @@ Failure parse_failure(const CLI::App& app, const CLI::ParseError& error, const W
     if (const auto failure = word_after_flag(command, words, word)) return *failure;
     const std::string flag = word.substr(0, word.find('='));
     return request_failure(
-        "unexpected argument '" + printable(word) + "'", help,
+        "unexpected argument '" + printable(word) + "'", expected_instead(word, help),
         flag.starts_with('-') ? toy::nearest(flag, flag_names(command)).value_or("") : "");
   }
   const std::string text = error.what();
-  if (is(error, CLI::ExitCodes::RequiredError)) return missing_argument(command, text);
+  if (is(error, CLI::ExitCodes::RequiredError)) {
+    if (const auto failure = unknown_flag(app, command, help)) return *failure;
+    return missing_argument(command, text);
+  }
   if (is(error, CLI::ExitCodes::ArgumentMismatch)) {
     if (const auto failure = superfluous_value(command, words)) return *failure;
   }
   return wrong_value(command, error, words).value_or(request_failure(printable(text), help));
 }
+
+void check_values_are_no_flags(const CLI::App& app, const Words& words) {
+  const CLI::App& command = innermost(app);
+  const auto flag = [&](const std::string& word) -> const CLI::Option* {
+    if (!word.starts_with('-') || word.size() < 2) return nullptr;
+    return command.get_option_no_throw(word);
+  };
+  for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
+    const CLI::Option* const option = flag(words[i]);
+    if (option == nullptr || option->get_expected_min() == 0 || flag(words[i + 1]) == nullptr) {
+      continue;
+    }
+    throw request_failure(
+        words[i] + " has no value: " + words[i + 1] + " after it is a flag",
+        expected_value(*option) + "; or " + words[i] + "=" + words[i + 1] + " if it is meant");
+  }
+}
+
+std::vector<NamedFile> chosen_files(const CLI::App& app) { return named_files(innermost(app)); }
 
 }  // namespace flashlab::cli

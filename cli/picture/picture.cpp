@@ -108,9 +108,11 @@ CommandAction add_picture(CLI::App& app) {
       .required();
   add_option(command, "programs", options->programs, "program files or bundled programs")
       .expected(1, kMostPicturedPrograms)
+      .file(FileRole::kInput)
       .type_name("PROGRAM ...")
       .required();
   add_option(command, "--svg", options->svg, "write to this file, - for standard output")
+      .file(FileRole::kOutput)
       .type_name("FILE")
       .capture_default_str();
   options->machine.add_to(command, true);

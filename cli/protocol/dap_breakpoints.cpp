@@ -77,10 +77,10 @@ toy::Result<LogMessage> LogMessage::parse(const toy::BoundProgram& program, cons
   return message;
 }
 
-std::string LogMessage::text(toy::Replay& run) const {
+std::string LogMessage::text(toy::Replay& run, const toy::RunPoint& loops) const {
   std::string result;
   for (const Part& part : parts_) {
-    result += part.expression ? watch_text(*part.expression, run) : part.text;
+    result += part.expression ? watch_text(*part.expression, run, loops) : part.text;
   }
   return result;
 }
@@ -155,7 +155,7 @@ bool DapBreakpoints::hit(std::size_t number, toy::Replay& run,
   ++one.num_hits;
   if (one.hits && !one.hits->holds(one.num_hits)) return false;
   if (!one.log) return true;
-  log(one.log->text(run));
+  log(one.log->text(run, run.point_of(one.breakpoint)));
   return false;
 }
 

@@ -29,7 +29,8 @@ class LogMessage {
  public:
   static toy::Result<LogMessage> parse(const toy::BoundProgram& program, const std::string& text,
                                        std::optional<std::uint32_t> site);
-  std::string text(toy::Replay& run) const;
+  /// `loops`: the point whose loop values are meant.
+  std::string text(toy::Replay& run, const toy::RunPoint& loops) const;
 
  private:
   struct Part {
@@ -56,6 +57,7 @@ class DapBreakpoints {
                          const std::vector<Wanted>& wanted);
   void clear() { *this = {}; }
 
+  std::size_t size() const { return all_.size(); }
   std::vector<toy::Breakpoint> plain() const;
   Kind kind(std::size_t number) const { return all_.at(number).kind; }
   std::int64_t id(std::size_t number) const { return all_.at(number).id; }

@@ -22,7 +22,7 @@ bool DapServer::goes_on(std::uint64_t step) {
   if (std::chrono::steady_clock::now() - search_.began < kTimeUntilInterrupted) return true;
   std::vector<Frame> later;
   while (auto frame = stream_.read_arrived()) {
-    const auto row = table().find(text_in(frame->body, "command"));
+    const auto row = table().find(loose_text(frame->body, "command"));
     const bool is_now =
         !frame->error.empty() || (row != table().end() && row->second.during_search);
     if (is_now) {
@@ -95,11 +95,13 @@ json DapServer::move(std::function<toy::Stop(const toy::Progress&)> action, cons
   return json::object();
 }
 
-toy::Stop DapServer::search(bool back, bool includes_here) {
+toy::Stop DapServer::search(bool back, bool includes_here,
+                            const std::optional<toy::Breakpoint>& target) {
   const toy::Progress progress = [this](std::uint64_t step) { return goes_on(step); };
   for (;;) {
     search_.has_new_breakpoints = false;
-    const std::vector<toy::Breakpoint> all = breakpoints_.plain();
+    std::vector<toy::Breakpoint> all = breakpoints_.plain();
+    if (target) all.push_back(*target);
     toy::Stop stop =
         back ? replay().backward(all, progress) : replay().forward(all, progress, includes_here);
     if (stop.reason == toy::Stop::Reason::kBreakpoint) {
@@ -124,12 +126,16 @@ toy::Stop DapServer::search(bool back, bool includes_here) {
 /// Counts the hits of all breakpoints at this place. Returns whether one of them stops, which `stop` then
 /// names.
 bool DapServer::stops_at_hit(toy::Stop& stop, const std::vector<toy::Breakpoint>& breakpoints) {
-  std::vector<std::size_t> hit = replay().line_stops_here(breakpoints);
+  std::vector<std::size_t> hit = replay().stops_here(breakpoints);
   if (std::find(hit.begin(), hit.end(), stop.breakpoint) == hit.end()) {
     hit.insert(hit.begin(), stop.breakpoint);
   }
-  bool stops = false;
+  bool stops = false, is_target = false;
   for (const std::size_t one : hit) {
+    if (one >= breakpoints_.size()) {
+      is_target = true;
+      continue;
+    }
     const bool this_stops = breakpoints_.hit(one, replay(), [this](const std::string& text) {
       json output{{"category", "console"}, {"output", text + "\n"}, {"source", launched_source()}};
       const toy::RunPoint point = replay().point();
@@ -140,7 +146,8 @@ bool DapServer::stops_at_hit(toy::Stop& stop, const std::vector<toy::Breakpoint>
     });
     if (this_stops && !std::exchange(stops, true)) stop.breakpoint = one;
   }
-  return stops;
+  if (is_target && !stops) stop = {toy::Stop::Reason::kStep, 0};
+  return stops || is_target;
 }
 
 void DapServer::report(const toy::Stop& stop, const char* reason) {
@@ -180,6 +187,12 @@ json DapServer::next(const json&) {
       "step");
 }
 
+/// A function is what other debuggers step out of. Here it is the innermost loop, or outside of loops the
+/// program.
+json DapServer::step_out(const json&) {
+  return move([this](const auto&) { return search(false, false, replay().behind_loop()); }, "step");
+}
+
 json DapServer::step_back(const json&) {
   return move(
       [this](const auto& progress) {
@@ -200,7 +213,7 @@ json DapServer::reverse(const json&) {
 }
 
 json DapServer::goto_targets(const json& arguments) {
-  const auto line = from_client_line(number_in(arguments, "line", 0));
+  const auto line = from_client_line(whole_number_of(arguments, "line"));
   const auto site = line < 0 || line > UINT32_MAX
                         ? std::nullopt
                         : toy::site_at_line(program(), static_cast<std::uint32_t>(line));
@@ -220,7 +233,7 @@ json DapServer::goto_targets(const json& arguments) {
 }
 
 json DapServer::go_to(const json& arguments) {
-  const std::int64_t id = number_in(arguments, "targetId", -1);
+  const std::int64_t id = whole_number_of(arguments, "targetId");
   if (id < 0 || id / 2 >= std::ssize(program().instructions)) {
     throw Refused{"there is no target " + std::to_string(id)};
   }

@@ -26,6 +26,16 @@ DapBreakpoints::Wanted wanted_in(const json& one, std::string text) {
   return {std::move(text), text_in(one, "hitCondition"), text_in(one, "logMessage"), {}};
 }
 
+/// Returns the breakpoints of a source. Old clients send only their lines.
+std::vector<json> line_breakpoints_in(const json& arguments) {
+  std::vector<json> result = objects_in(arguments, "breakpoints");
+  const json* const lines = member_of(arguments, "lines");
+  if (member_of(arguments, "breakpoints") != nullptr || lines == nullptr) return result;
+  if (!lines->is_array()) throw wrong_member("lines", lines, "a list of whole numbers");
+  for (const json& line : *lines) result.push_back({{"line", line}});
+  return result;
+}
+
 bool is_file(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::exists(path, ignored);
@@ -83,8 +93,8 @@ json DapServer::set_breakpoints(const json& arguments) {
       source == arguments.end() || !source->is_object() || is_launched_source(*source);
   const auto unchanged = is_ours ? lines_since_launch() : std::nullopt;
   std::vector<DapBreakpoints::Wanted> wanted;
-  for (const json& one : objects_in(arguments, "breakpoints")) {
-    const std::int64_t line = from_client_line(number_in(one, "line", 0));
+  for (const json& one : line_breakpoints_in(arguments)) {
+    const std::int64_t line = from_client_line(whole_number_of(one, "line"));
     const std::string condition = text_in(one, "condition");
     wanted.push_back(
         wanted_in(one, std::to_string(line) + (condition.empty() ? "" : " if " + condition)));
@@ -111,14 +121,14 @@ json DapServer::set_function_breakpoints(const json& arguments) {
   for (const json& one : objects_in(arguments, "breakpoints")) {
     const std::string condition = text_in(one, "condition");
     wanted.push_back(
-        wanted_in(one, text_in(one, "name") + (condition.empty() ? "" : " if " + condition)));
+        wanted_in(one, text_of(one, "name") + (condition.empty() ? "" : " if " + condition)));
   }
   return breakpoints_answer(DapBreakpoints::Kind::kFunction, wanted);
 }
 
 /// The place is named as everywhere, or as a variable of an array: "out[2]" with its reference.
 json DapServer::data_breakpoint_info(const json& arguments) {
-  const std::string name = text_in(arguments, "name");
+  const std::string name = text_of(arguments, "name");
   const auto no = [](const toy::Diagnostic& why) -> json {
     return {{"dataId", nullptr}, {"description", sentence(why)}};
   };
@@ -133,13 +143,16 @@ json DapServer::data_breakpoint_info(const json& arguments) {
 json DapServer::set_data_breakpoints(const json& arguments) {
   std::vector<DapBreakpoints::Wanted> wanted;
   for (const json& one : objects_in(arguments, "breakpoints")) {
-    const std::string place = text_in(one, "dataId"), condition = text_in(one, "condition");
+    const std::string place = text_of(one, "dataId"), condition = text_in(one, "condition");
     const std::string access = text_in(one, "accessType");
-    // A condition may be whole, "out[3] > 0", or what follows the place, "> 0".
-    const bool is_whole = condition.find(place) != std::string::npos;
-    wanted.push_back(wanted_in(one, condition.empty() ? place + " is written"
-                                    : is_whole        ? condition
-                                                      : place + " " + condition));
+    // A condition is as of a line's, "out[3] > 0 && i == 2", or what follows the place, "> 0".
+    const std::size_t start = condition.find_first_not_of(" \t");
+    const bool is_rest = start != std::string::npos &&
+                         std::string_view("<>=!").find(condition[start]) != std::string::npos;
+    wanted.push_back(wanted_in(
+        one,
+        place + " is written" +
+            (start == std::string::npos ? "" : " if " + (is_rest ? place + " " : "") + condition)));
     if (!access.empty() && access != "write") {
       wanted.back().refusal =
           "a run stops at writes; it does not stop at reads of " + printable(place);
@@ -198,11 +211,11 @@ json DapServer::scopes(const json&) { return {{"scopes", dap_scopes(replay())}};
 
 json DapServer::variables(const json& arguments) {
   DapVariablesWanted wanted;
-  wanted.reference = number_in(arguments, "variablesReference", 0);
+  wanted.reference = whole_number_of(arguments, "variablesReference");
   wanted.first = number_in(arguments, "start", 0);
   wanted.count = number_in(arguments, "count", 0);
   wanted.filter = text_in(arguments, "filter");
-  auto found = dap_variables(replay(), launched_->symbols->after(replay().step()), costs_, wanted);
+  auto found = dap_variables(replay(), *launched_->symbols, costs_, wanted);
   if (!found) throw Refused{"there are no variables " + std::to_string(wanted.reference)};
   return {{"variables", std::move(*found)}};
 }
@@ -210,7 +223,7 @@ json DapServer::variables(const json& arguments) {
 /// "R1", "x[i] - R0", the name of an array; and "who wrote out[3]", which goes there in the console.
 json DapServer::evaluate(const json& arguments) {
   constexpr std::string_view kWho = "who wrote ";
-  const std::string expression = text_in(arguments, "expression");
+  const std::string expression = text_of(arguments, "expression");
   if (expression.starts_with(kWho)) {
     return evaluate_writer(expression.substr(kWho.size()), text_in(arguments, "context") == "repl");
   }

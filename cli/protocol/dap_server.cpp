@@ -63,7 +63,7 @@ const RequestTable<DapServer::Handler>& DapServer::table() {
       {"completions", {&DapServer::completions, kLaunched}},
       {"next", {&DapServer::next, kLaunched}},
       {"stepIn", {&DapServer::next, kLaunched}},
-      {"stepOut", {&DapServer::next, kLaunched}},
+      {"stepOut", {&DapServer::step_out, kLaunched}},
       {"stepBack", {&DapServer::step_back, kLaunched}},
       {"continue", {&DapServer::go_on, kLaunched}},
       {"reverseContinue", {&DapServer::reverse, kLaunched}},
@@ -84,12 +84,13 @@ int DapServer::run() {
     if (!frame) break;
     serve(*frame);
   }
-  return kExitGood;
+  return has_ended_ ? kExitGood : stream_.exit_code_at_end();
 }
 
 void DapServer::serve(const Frame& frame) {
   if (!frame.error.empty()) return say("stderr", frame.error + "\n");
-  const std::string type = text_in(frame.body, "type"), command = text_in(frame.body, "command");
+  const std::string type = loose_text(frame.body, "type"),
+                    command = loose_text(frame.body, "command");
   if (type == "response" || type == "event") return;  // we ask nothing
   const auto row = table().find(command);
   if (row == table().end()) {
@@ -100,10 +101,13 @@ void DapServer::serve(const Frame& frame) {
   }
   json arguments = json::object();
   const auto given = frame.body.find("arguments");
-  if (given != frame.body.end() && given->is_object()) arguments = *given;
   after_response_ = nullptr;
-  request_ = number_in(frame.body, "seq", 0);
+  request_ = loose_number(frame.body, "seq");
   try {
+    if (given != frame.body.end() && !given->is_null()) {
+      if (!given->is_object()) throw wrong_member("arguments", &*given, "an object");
+      arguments = *given;
+    }
     respond(frame.body, true, (this->*row->second.handler)(arguments), {});
     if (const auto action = std::exchange(after_response_, nullptr)) action();
   } catch (const Refused& refused) {
@@ -117,10 +121,10 @@ void DapServer::serve(const Frame& frame) {
 
 void DapServer::respond(const json& request, bool success, const json& body,
                         const std::string& message) {
-  const std::string command = text_in(request, "command");
+  const std::string command = loose_text(request, "command");
   json response{{"seq", ++sequence_},
                 {"type", "response"},
-                {"request_seq", number_in(request, "seq", 0)},
+                {"request_seq", loose_number(request, "seq")},
                 {"success", success},
                 {"command", command}};
   if (!body.is_null()) response["body"] = body;
@@ -170,27 +174,30 @@ json DapServer::launch(const json& arguments) {
   launched_.reset();
   breakpoints_.clear();
   state_ = kReady;
-  std::string program = text_in(arguments, "program");
+  std::string program = text_in(arguments, "program", "the path of a .toy file");
   if (program.empty()) throw Refused{"launch needs \"program\": the path of a .toy file"};
   MachineOptions machine;
-  if (const auto params = arguments.find("params"); params != arguments.end()) {
-    if (!params->is_object()) throw Refused{"\"params\" is no object such as {\"n\": 8}"};
+  if (const json* const params = member_of(arguments, "params")) {
+    if (!params->is_object()) throw wrong_member("params", params, "an object such as {\"n\": 8}");
     for (const auto& [name, value] : params->items()) {
-      if (!value.is_number_integer()) throw Refused{"\"params\": " + name + " is no whole number"};
+      if (!value.is_number_integer())
+        throw wrong_member("params." + printable(name), &value, "a whole number");
       machine.definitions.push_back(name + "=" + value.dump());
     }
   }
   RunOptions run;
-  if (const auto inputs = arguments.find("inputs"); inputs != arguments.end()) {
-    if (!inputs->is_object()) throw Refused{"\"inputs\" is no object such as {\"x\": [1, 2]}"};
+  if (const json* const inputs = member_of(arguments, "inputs")) {
+    if (!inputs->is_object())
+      throw wrong_member("inputs", inputs, "an object such as {\"x\": [1, 2]}");
     for (const auto& [name, value] : inputs->items()) {
       run.inputs.push_back(name + "=" +
                            (value.is_string() ? value.get<std::string>() : value.dump()));
     }
   }
-  const std::string precision = text_in(arguments, "precision");
+  constexpr const char* kPrecisions = "\"float\" or \"double\"";
+  const std::string precision = text_in(arguments, "precision", kPrecisions);
   if (!precision.empty() && precision != "float" && precision != "double") {
-    throw Refused{"\"precision\" is '" + printable(precision) + "'; expected float or double"};
+    throw wrong_member("precision", member_of(arguments, "precision"), kPrecisions);
   }
   std::error_code ignored;
   const auto in_folder = std::filesystem::path(text_in(arguments, "cwd")) / program;
@@ -205,8 +212,20 @@ json DapServer::launch(const json& arguments) {
   made.symbols = std::make_unique<toy::RegisterSymbols>(*made.bound, dram, true);
   toy::ReplayOptions options;
   options.double_precision = precision == "double";
-  made.replay = value_or_fail(toy::Replay::start(*made.bound, std::move(dram), options), text);
-  const auto step = number_in(arguments, "step", 0);
+  auto started = toy::Replay::start(*made.bound, std::move(dram), options);
+  if (!started &&
+      started.diagnostics.front().fault == toy::Fault::kLimit) {  // no flag changes it here
+    throw Refused{started.diagnostics.front().what + "; this debugger follows at most " +
+                  std::to_string(machine.limits.max_steps) + ". Launch it with smaller \"params\""};
+  }
+  made.replay = value_or_fail(std::move(started), text);
+  const std::string steps = "a step from 0 to " + std::to_string(made.replay->total_steps());
+  const auto step = member_of(arguments, "step") == nullptr
+                        ? 0
+                        : whole_number_of(arguments, "step", steps.c_str());
+  if (step < 0 || static_cast<std::uint64_t>(step) > made.replay->total_steps()) {
+    throw wrong_member("step", member_of(arguments, "step"), steps);
+  }
   if (step > 0) made.replay->go_to(static_cast<std::uint64_t>(step));
   launched_ = std::move(made);
   state_ = kLaunched;

@@ -64,6 +64,7 @@ class DapServer {
 
   // dap_moves.cpp
   Json next(const Json& arguments);
+  Json step_out(const Json& arguments);
   Json step_back(const Json& arguments);
   Json go_on(const Json& arguments);
   Json reverse(const Json& arguments);
@@ -103,8 +104,10 @@ class DapServer {
   /// Moves after the response was sent, and reports where the run stopped.
   Json move(std::function<toy::Stop(const toy::Progress&)> action, const char* reason);
   /// Searches for a breakpoint, forwards or back. Hits that do not stop are counted and logged.
-  /// `includes_here`: one at the next instruction stops there.
-  toy::Stop search(bool back, bool includes_here = false);
+  /// `includes_here`: one at the next instruction stops there. `target`: where it ends, if no breakpoint stops
+  /// it before.
+  toy::Stop search(bool back, bool includes_here = false,
+                   const std::optional<toy::Breakpoint>& target = std::nullopt);
   bool stops_at_hit(toy::Stop& stop, const std::vector<toy::Breakpoint>& breakpoints);
   void begin_search();
   void report(const toy::Stop& stop, const char* reason);

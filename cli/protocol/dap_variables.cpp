@@ -129,7 +129,7 @@ json dap_scopes(const toy::Replay& run) {
           scope("Counters", kCounters)};
 }
 
-std::optional<json> dap_variables(toy::Replay& run, const std::vector<std::string>& symbols,
+std::optional<json> dap_variables(toy::Replay& run, toy::RegisterSymbols& all_symbols,
                                   const toy::CostTable& costs, const DapVariablesWanted& wanted) {
   const toy::BoundProgram& program = run.program();
   const std::int64_t reference = wanted.reference;
@@ -140,6 +140,7 @@ std::optional<json> dap_variables(toy::Replay& run, const std::vector<std::strin
                                   : counter_variables(run, costs);
   }
   if (reference == kRegisters) {
+    const std::vector<std::string>& symbols = all_symbols.after(run.step());
     return indexed(program.num_registers, wanted, [&](std::int64_t i) {
       const auto at = static_cast<std::size_t>(i);
       return register_variable(run, i, at < symbols.size() ? symbols[at] : std::string());

@@ -8,6 +8,7 @@
 
 #include "toymachine/language/machine.hpp"
 #include "toymachine/replay/replay.hpp"
+#include "toymachine/trace/register_symbols.hpp"
 
 namespace flashlab::cli {
 
@@ -22,9 +23,8 @@ struct DapVariablesWanted {
 
 /// Returns the variables of a scope, an array or a tile; if it leaves some out, the last one says how
 /// many. Nothing for a number that no scope or variable has. `symbols`: of the registers, which become
-/// their types; may be empty.
-std::optional<nlohmann::json> dap_variables(toy::Replay& run,
-                                            const std::vector<std::string>& symbols,
+/// their types; asked only for registers, because it costs more than values do.
+std::optional<nlohmann::json> dap_variables(toy::Replay& run, toy::RegisterSymbols& symbols,
                                             const toy::CostTable& costs,
                                             const DapVariablesWanted& wanted);
 

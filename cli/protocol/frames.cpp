@@ -9,9 +9,12 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <iostream>
 #include <limits>
 #include <utility>
 
+#include "cli/terminal/failure.hpp"
+#include "text/lists.hpp"
 #include "text/visible.hpp"
 #include "toymachine/language/read_number.hpp"
 
@@ -19,7 +22,23 @@ namespace flashlab::cli {
 namespace {
 
 constexpr int kLookAtClientMs = 1000;
-constexpr std::string_view kEndOfHeaders = "\r\n\r\n", kLength = "content-length:";
+constexpr std::string_view kLength = "content-length:";
+constexpr std::size_t kShownRest = 40;  // of what is left at the end of the input
+
+/// Where headers end, and where what follows their empty line begins.
+struct EndOfHeaders {
+  std::size_t end = 0, next = 0;
+};
+
+std::optional<EndOfHeaders> end_of_headers(std::string_view text) {
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string_view::npos; ++at) {
+    const std::string_view rest = text.substr(at + 1);
+    const std::size_t empty = rest.starts_with("\r\n") ? 2 : rest.starts_with('\n') ? 1 : 0;
+    if (empty == 0) continue;
+    return EndOfHeaders{at - (at > 0 && text[at - 1] == '\r' ? 1 : 0), at + 1 + empty};
+  }
+  return std::nullopt;
+}
 
 bool is_of_length(char expected, char c) {
   return expected == std::tolower(static_cast<unsigned char>(c));
@@ -42,12 +61,11 @@ std::size_t bytes_before_length(std::string_view headers) {
 std::pair<std::optional<std::size_t>, std::string> length_in(std::string_view headers) {
   std::optional<std::size_t> length;
   while (!headers.empty()) {
-    const auto end = std::min(headers.find("\r\n"), headers.size());
-    const std::string_view line = headers.substr(0, end);
-    headers.remove_prefix(std::min(end + 2, headers.size()));
+    const auto end = std::min(headers.find('\n'), headers.size());
+    const std::string_view line = trimmed(headers.substr(0, end));
+    headers.remove_prefix(std::min(end + 1, headers.size()));
     if (!begins_with_length(line)) continue;
-    std::string_view number = line.substr(kLength.size());
-    while (!number.empty() && number.front() == ' ') number.remove_prefix(1);
+    const std::string_view number = trimmed(line.substr(kLength.size()));
     std::size_t value = 0;
     if (!toy::read_whole(number, value)) {
       return {std::nullopt, "the header '" + printable(line) + "' has no length"};
@@ -91,14 +109,14 @@ std::optional<Frame> FrameReader::next() {
   waiting_.erase(0, skipped);
   to_skip_ -= skipped;
   if (to_skip_ > 0) return std::nullopt;
-  const auto end = waiting_.find(kEndOfHeaders);
-  if (end == std::string::npos) {
+  const auto end = end_of_headers(waiting_);
+  if (!end) {
     if (waiting_.size() <= kMostHeaderBytes) return std::nullopt;
     waiting_.clear();
     return Frame{{}, "a header is longer than " + std::to_string(kMostHeaderBytes) + " bytes"};
   }
-  const std::string_view headers = std::string_view(waiting_).substr(0, end);
-  const std::size_t first = end + kEndOfHeaders.size();
+  const std::string_view headers = std::string_view(waiting_).substr(0, end->end);
+  const std::size_t first = end->next;
   auto [length, error] = length_in(headers);
   if (!length) {
     const std::size_t rest = bytes_before_length(headers);
@@ -126,6 +144,23 @@ std::optional<Frame> FrameReader::next() {
   }
   waiting_.erase(0, first + *length);
   return frame;
+}
+
+std::string FrameReader::why_unfinished() const {
+  const std::string_view rest = trimmed(waiting_);
+  if (to_skip_ > 0) {
+    return "the input ends inside a message: " + std::to_string(to_skip_) +
+           " of its bytes are missing";
+  }
+  if (rest.empty()) return {};
+  if (const auto end = end_of_headers(waiting_)) {
+    const auto length = length_in(std::string_view(waiting_).substr(0, end->end)).first.value_or(0);
+    return "the input ends inside a message: its header says " + std::to_string(length) +
+           " bytes, and " + std::to_string(waiting_.size() - end->next) + " follow";
+  }
+  return "the input ends without a whole message: '" + printable(rest.substr(0, kShownRest)) +
+         (rest.size() > kShownRest ? " ..." : "") +
+         "' is left; expected Content-Length: and a number, an empty line, and that many bytes";
 }
 
 std::string message_text(const nlohmann::json& message) {
@@ -192,6 +227,13 @@ bool ProtocolStream::is_abandoned() {
   pollfd output{fileno(output_), 0, 0};
   if (poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0) return true;
   return client_has_ended() || (has_ended_ && returned_.empty());
+}
+
+int ProtocolStream::exit_code_at_end() const {
+  const std::string why = reader_.why_unfinished();
+  if (why.empty()) return kExitGood;
+  std::cerr << "flashlab: error: " << why << "\n";
+  return kExitRequestWrong;
 }
 
 void ProtocolStream::write_text(const std::string& text) {

@@ -1,5 +1,5 @@
 // The frames of the Language Server Protocol and the Debug Adapter Protocol: headers, of which
-// Content-Length counts, an empty line, and that many bytes of JSON.
+// Content-Length counts, an empty line, and that many bytes of JSON. Lines end with CR LF, or with LF alone.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +28,8 @@ class FrameReader {
   void push(std::string_view bytes) { waiting_ += bytes; }
   /// Returns the next frame; nothing until more bytes arrive.
   std::optional<Frame> next();
+  /// Returns, at the end of the input, why what is left is no frame; empty: nothing is left.
+  std::string why_unfinished() const;
 
  private:
   std::optional<Frame> skip(std::size_t bytes, std::string error);
@@ -62,6 +64,8 @@ class ProtocolStream {
   /// Whether nobody waits for answers: the output is closed, the client's process has ended, or the
   /// input has ended and all its requests were taken.
   bool is_abandoned();
+  /// Returns the exit code for an input that has ended. If it ended inside a frame, standard error says so.
+  int exit_code_at_end() const;
 
  private:
   bool fill();

@@ -167,8 +167,8 @@ json LspServer::references(const json& params) {
   if (word == nullptr) return json::array();
   LspPositions positions(open.source());
   const std::string before = R"({"uri":)" + json(uri_in(params)).dump() + R"(,"range":)";
-  const bool with_declaration =
-      !params.contains("context") || switch_in(params.at("context"), "includeDeclaration", true);
+  const bool with_declaration = member_of(params, "context") == nullptr ||
+                                switch_in(object_of(params, "context"), "includeDeclaration", true);
   const auto declared = with_declaration ? std::nullopt : open.names().declaration_of(*word);
   for (const toy::SourceSpan& span : open.names().places_of(*word)) {
     if (declared && declared->line == span.line && declared->column == span.column) continue;
@@ -225,7 +225,7 @@ json LspServer::prepare_rename(const json& params) {
 json LspServer::rename(const json& params) {
   const ToyDocument& open = document(params);
   const toy::SourceWord& word = word_in(open, params);
-  const std::string name = params.at("newName").get<std::string>();
+  const std::string name = text_of(params, "newName");
   const std::string reason = open.names().why_not_renamed(word, name);
   if (!reason.empty()) throw RefusedRequest(reason);
   LspPositions positions(open.source());

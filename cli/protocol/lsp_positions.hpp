@@ -27,6 +27,9 @@ class LspPositions {
   std::uint32_t column(std::uint32_t line, std::size_t column);
   nlohmann::json position(std::uint32_t line, std::size_t column);
   nlohmann::json range(const toy::SourceSpan& span);
+  /// Returns a range that is never empty if the text is not: some clients do not show empty ones. One behind
+  /// a line's end is its last character, one in an empty line its line end.
+  nlohmann::json visible_range(const toy::SourceSpan& span);
   /// As JSON text.
   std::string range_text(const toy::SourceSpan& span);
 

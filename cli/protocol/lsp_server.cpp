@@ -28,12 +28,28 @@ json lsp_diagnostic(LspPositions& positions, const toy::Diagnostic& one) {
   std::string message = one.what;
   if (!one.expected.empty()) message += "; expected " + one.expected;
   if (!one.suggestion.empty()) message += "; did you mean '" + one.suggestion + "'?";
-  return {{"range", positions.range(one.span)},
+  return {{"range", positions.visible_range(one.span)},
           {"severity", one.severity == toy::Severity::kError     ? 1
                        : one.severity == toy::Severity::kWarning ? 2
                                                                  : 3},
           {"source", "flashlab"},
           {"message", message}};
+}
+
+/// Whether the client takes Markdown there, and prefers it. Without a word about it, it takes plain text.
+bool takes_markdown(const json& params, const char* formats) {
+  const json::json_pointer where(formats);
+  if (!params.contains(where) || !params.at(where).is_array()) return false;
+  for (const json& one : params.at(where)) {
+    if (one == "markdown" || one == "plaintext") return one == "markdown";
+  }
+  return false;
+}
+
+/// A position's line, from 1.
+std::int64_t line_in(const json& position) {
+  constexpr std::int64_t kLargest = UINT32_MAX;
+  return std::clamp<std::int64_t>(whole_number_of(position, "line"), -1, kLargest) + 1;
 }
 
 }  // namespace
@@ -73,7 +89,8 @@ int LspServer::run() {
     if (!frame) break;
     serve(*frame);
   }
-  return has_exited_ && state_ != kEnded ? kExitProgramWrong : kExitGood;
+  if (!has_exited_) return stream_.exit_code_at_end();
+  return state_ == kEnded ? kExitGood : kExitProgramWrong;
 }
 
 void LspServer::fail(const json& id, int code, const std::string& message) {
@@ -105,7 +122,8 @@ void LspServer::serve(const Frame& frame) {
   }
   text_result_.clear();
   try {
-    json result = (this->*row->second.handler)(frame.body.value("params", json::object()));
+    const json* const params = member_of(frame.body, "params");
+    json result = (this->*row->second.handler)(params == nullptr ? json::object() : *params);
     const std::string text = std::exchange(text_result_, {});
     if (!is_request) return;
     if (text.empty()) {
@@ -122,7 +140,7 @@ void LspServer::serve(const Frame& frame) {
 }
 
 std::string LspServer::uri_in(const json& params) {
-  return params.at("textDocument").at("uri").get<std::string>();
+  return text_of(object_of(params, "textDocument"), "uri");
 }
 
 const ToyDocument& LspServer::document(const json& params) const {
@@ -134,8 +152,9 @@ const ToyDocument& LspServer::document(const json& params) const {
 
 json LspServer::initialize(const json& params) {
   constexpr int kIncremental = 2;  // of TextDocumentSyncKind
-  state_ = kReady;
   stream_.end_with(number_in(params, "processId", 0));
+  state_ = kReady;
+  wants_markdown_ = takes_markdown(params, "/capabilities/textDocument/hover/contentFormat");
   const json::json_pointer prepares("/capabilities/textDocument/rename/prepareSupport");
   const bool can_prepare = params.contains(prepares) && params.at(prepares) == true;
   // Others expect commands, which could not edit the text.
@@ -167,23 +186,22 @@ json LspServer::nothing(const json&) { return nullptr; }
 void LspServer::open(const std::string& uri, const std::string& text, const json& params) {
   Open& open = documents_[uri];
   open.document = std::make_shared<const ToyDocument>(uri, text, open.document);
-  const auto version = params.at("textDocument").find("version");
-  const bool has_version =
-      version != params.at("textDocument").end() && version->is_number_integer();
+  const json* const version = member_of(object_of(params, "textDocument"), "version");
+  const bool has_version = version != nullptr && version->is_number_integer();
   open.version = has_version ? std::optional(version->get<std::int64_t>()) : std::nullopt;
   publish(uri);
 }
 
 json LspServer::did_open(const json& params) {
   const std::string uri = uri_in(params);
-  const auto text = params.at("textDocument").at("text").get<std::string>();
+  const auto text = text_of(object_of(params, "textDocument"), "text");
   open(uri, text, params);
   return nullptr;
 }
 
 /// Applies the changes in their order: each counts its places in the text after the one before.
 json LspServer::did_change(const json& params) {
-  const json& changes = params.at("contentChanges");
+  const json& changes = objects_of(params, "contentChanges");
   if (changes.empty()) return nullptr;
   std::string text = changed_text(document(params).source(), changes.front());
   for (std::size_t i = 1; i < changes.size(); ++i) {
@@ -231,15 +249,18 @@ json LspServer::hover(const json& params) {
   const std::string line = open.about_line(place.line);
   text += (is_about_word && !line.empty() ? "\n\n---\n\n" : "") + line;
   if (text.empty()) return nullptr;
-  json result{{"contents", {{"kind", "markdown"}, {"value", text}}}};
+  json contents{{"kind", wants_markdown_ ? "markdown" : "plaintext"},
+                {"value", wants_markdown_ ? text : plain_text(text)}};
+  json result{{"contents", std::move(contents)}};
   if (is_about_word) result["range"] = LspPositions(open.source()).range(word->span);
   return result;
 }
 
 json LspServer::inlay_hint(const json& params) {
   const ToyDocument& open = document(params);
-  const auto first = params.at("range").at("start").at("line").get<std::int64_t>() + 1;
-  const auto last = params.at("range").at("end").at("line").get<std::int64_t>() + 1;
+  const json& range = object_of(params, "range");
+  const std::int64_t first = line_in(object_of(range, "start")),
+                     last = line_in(object_of(range, "end"));
   LspPositions positions(open.source());
   json result = json::array();
   for (const LineHint& hint : open.hints()) {
@@ -265,17 +286,16 @@ json LspServer::code_action(const json& params) {
   }
   const ToyDocument& open = document(params);
   const auto place = [](const json& position) {
-    return std::pair(position.at("line").get<std::int64_t>(),
-                     position.at("character").get<std::int64_t>());
+    return std::pair(whole_number_of(position, "line"), whole_number_of(position, "character"));
   };
-  const json& wanted = params.at("range");
+  const json& wanted = object_of(params, "range");
   LspPositions positions(open.source());
   for (const toy::Diagnostic& one : open.diagnostics()) {
     if (one.suggestion.empty() || one.span.line == 0 || one.span.length == 0) continue;
     const json diagnostic = lsp_diagnostic(positions, one);
     const json& range = diagnostic.at("range");
-    if (place(range.at("end")) < place(wanted.at("start")) ||
-        place(wanted.at("end")) < place(range.at("start"))) {
+    if (place(range.at("end")) < place(object_of(wanted, "start")) ||
+        place(object_of(wanted, "end")) < place(range.at("start"))) {
       continue;
     }
     const std::string_view line = open.source().line(one.span.line);

@@ -280,6 +280,28 @@ std::string about_word(const ToyDocument& document, const toy::SourceWord& word)
   return WordText(document, word).run();
 }
 
+std::string plain_text(const std::string& markdown) {
+  std::string text;
+  for (const std::string_view line : split_at(markdown, '\n')) {
+    if (line.starts_with("```") || line == "---") continue;
+    bool is_code = false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (line[i] == '`') {
+        is_code = !is_code;
+      } else if (!is_code && line.substr(i).starts_with("**")) {
+        ++i;
+      } else {
+        text += line[i];
+      }
+    }
+    text += '\n';
+  }
+  // What separated two parts is one empty line.
+  for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
 std::string about_language_word(const std::string& text) {
   if (text == "registers") return kRegistersText;
   const auto* const found = std::find_if(kLanguageTexts.begin(), kLanguageTexts.end(),

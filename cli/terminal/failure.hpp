@@ -15,7 +15,7 @@ enum ExitCode : int {
   kExitProgramWrong = 1,
   kExitRequestWrong = 2,
   kExitLimit = 3,
-  kExitInterrupted = 130,
+  kExitInterrupted = 130,  // 128 and the signal's number; by Ctrl-C
 };
 
 /// Thrown by a command and caught in main, which prints `message` unchanged to standard error.

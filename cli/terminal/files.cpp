@@ -28,7 +28,7 @@ constexpr std::string_view kEnding = ".toy";
 
 void on_signal(int signal) {
   remove_unfinished_file();
-  _exit(signal == SIGPIPE ? kExitGood : kExitInterrupted);
+  _exit(exit_code_of_signal(signal));
 }
 
 thread_local const GivenFiles* given_files = nullptr;
@@ -243,7 +243,17 @@ void handle_signals() {
   struct sigaction action {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
-  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaction(signal, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (signal == SIGHUP && before.sa_handler == SIG_IGN) continue;  // by nohup
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+int exit_code_of_signal(int signal) {
+  constexpr int kSignal = 128;  // as shells count
+  return signal == SIGPIPE ? kExitGood : kSignal + signal;
 }
 
 }  // namespace flashlab::cli

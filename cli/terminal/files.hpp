@@ -66,7 +66,11 @@ void write_file(const std::string& path, const std::function<void(std::ostream&)
 /// standard input or output. Call it first.
 void open_standard_descriptors();
 
-/// Installs signal handlers. Ctrl-C removes an incomplete temporary file and ends with 130. If the
+/// Returns the exit code of a command that a signal ends: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP; 0
+/// if the reader of its output stopped.
+int exit_code_of_signal(int signal);
+
+/// Installs signal handlers. A signal removes an incomplete temporary file and ends the command. If the
 /// reader of our output stops (`| head`), the command ends without a message.
 void handle_signals();
 

@@ -10,7 +10,7 @@
 #include <csignal>
 #include <utility>
 
-#include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
 #include "cli/terminal/terminal.hpp"
 #include "text/utf8.hpp"
 #include "text/visible.hpp"
@@ -37,7 +37,7 @@ void restore() {
 
 void on_end(int signal) {
   restore();
-  _exit(signal == SIGPIPE ? kExitGood : kExitInterrupted);
+  _exit(exit_code_of_signal(signal));
 }
 
 void on_suspend(int) {

@@ -105,17 +105,27 @@ std::size_t TextTable::narrowest(std::size_t column, bool breaks_paths) const {
   return width;
 }
 
-/// Narrows the widest column that can be narrowed until the table fits or no column is left.
-void TextTable::wrap_to_fit(Widths& widths, std::size_t available) const {
+TextTable::Widths TextTable::least_widths(std::size_t available) const {
   Widths least;
-  for (std::size_t i = 0; i < widths.size(); ++i) {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
     least.push_back(narrowest(i, false));
     const bool fits = total(i == 0 ? least : Widths{least.front(), least.back()}) <= available;
     if (!fits) least.back() = narrowest(i, true);
   }
-  while (total(widths) > available) {
+  return least;
+}
+
+/// Narrows the widest column of a block that can be narrowed until it fits or no column is left.
+void TextTable::wrap_to_fit(Widths& widths, const Block& block, const Widths& least,
+                            std::size_t available) {
+  const auto needed = [&] {
+    Widths shown;
+    for (const std::size_t i : block) shown.push_back(widths[i]);
+    return total(shown);
+  };
+  while (needed() > available) {
     std::size_t widest = widths.size();
-    for (std::size_t i = 0; i < widths.size(); ++i) {
+    for (const std::size_t i : block) {
       if (widths[i] <= least[i]) continue;
       if (widest == widths.size() || widths[i] > widths[widest]) widest = i;
     }
@@ -124,9 +134,8 @@ void TextTable::wrap_to_fit(Widths& widths, std::size_t available) const {
   }
 }
 
-void TextTable::print_row(const std::vector<std::string>& cells,
-                          const std::vector<std::size_t>& block, const Widths& widths,
-                          const Terminal* bold, std::string& text) const {
+void TextTable::print_row(const std::vector<std::string>& cells, const Block& block,
+                          const Widths& widths, const Terminal* bold, std::string& text) const {
   std::vector<std::vector<std::string>> lines(block.size());
   std::size_t height = 1;
   for (std::size_t i = 0; i < block.size(); ++i) {
@@ -148,8 +157,8 @@ void TextTable::print_row(const std::vector<std::string>& cells,
   }
 }
 
-void TextTable::print_block(const std::vector<std::size_t>& block, const Widths& widths,
-                            const Terminal& terminal, std::string& text) const {
+void TextTable::print_block(const Block& block, const Widths& widths, const Terminal& terminal,
+                            std::string& text) const {
   Widths shown;
   for (const std::size_t i : block) shown.push_back(widths[i]);
   std::string rule(kWrapIndent, ' ');
@@ -174,17 +183,20 @@ void TextTable::print_block(const std::vector<std::size_t>& block, const Widths&
 
 std::string TextTable::to_string(const Terminal& terminal) const {
   if (columns_.empty()) return {};
-  Widths widths = natural_widths();
-  wrap_to_fit(widths, terminal.width);
+  const Widths natural = natural_widths();
+  const Widths least = total(natural) <= terminal.width ? natural : least_widths(terminal.width);
   std::string text;
   for (std::size_t next = 1; next <= columns_.size();) {
-    std::vector<std::size_t> block{0};
-    Widths shown{widths[0]};
+    Block block{0};
+    Widths shown{least[0]};
     while (next < columns_.size()) {
-      shown.push_back(widths[next]);
+      shown.push_back(least[next]);
       if (block.size() > 1 && total(shown) > terminal.width) break;
       block.push_back(next++);
     }
+    // Each block has the whole width: what others had to be narrowed for does not concern it.
+    Widths widths = natural;
+    wrap_to_fit(widths, block, least, terminal.width);
     if (!text.empty()) text += "\n";
     print_block(block, widths, terminal, text);
     if (next == columns_.size()) break;

@@ -34,14 +34,17 @@ class TextTable {
   std::string to_string(const Terminal& terminal) const;
 
  private:
-  using Widths = std::vector<std::size_t>;
+  using Widths = std::vector<std::size_t>;  // by column
+  using Block = std::vector<std::size_t>;   // columns that stand side by side
   Widths natural_widths() const;
   std::size_t narrowest(std::size_t column, bool breaks_paths) const;
-  void wrap_to_fit(Widths& widths, std::size_t available) const;
-  void print_block(const std::vector<std::size_t>& block, const Widths& widths,
-                   const Terminal& terminal, std::string& text) const;
-  void print_row(const std::vector<std::string>& cells, const std::vector<std::size_t>& block,
-                 const Widths& widths, const Terminal* bold, std::string& text) const;
+  Widths least_widths(std::size_t available) const;
+  static void wrap_to_fit(Widths& widths, const Block& block, const Widths& least,
+                          std::size_t available);
+  void print_block(const Block& block, const Widths& widths, const Terminal& terminal,
+                   std::string& text) const;
+  void print_row(const std::vector<std::string>& cells, const Block& block, const Widths& widths,
+                 const Terminal* bold, std::string& text) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;  // an empty row is a rule

@@ -155,7 +155,7 @@ TEST_CASE("a wrong attention problem is refused with what was expected") {
       {"--packed 4 -B 2", {"cu_seqlens_q: batch 2", "batch 1"}},
       {"--packed 4 --key-lengths 2", {"given with key_lengths", "one of them"}},
       {"--packed 9223372036854775807,1", {"--packed", "2^48"}},
-      {"--scale inf", {"softmax_scale"}},
+      {"--scale inf", {"--scale inf", "not a finite number"}},
       {"--threads 0", {"--threads"}},
       {"--repeat 3", {"--repeat", "--bench"}},
       {"-B 100000000 -H 100000000", {"2^48 elements"}},

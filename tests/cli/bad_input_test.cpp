@@ -64,7 +64,7 @@ TEST_CASE("a value that is no number is named with its flag") {
           2,
           {"--packed 5,x: 'x' is not a number", "expected N,...: lengths of sequences"}},
          {"flashlab attention --n 1k", 2, {"--n 1k: '1k' is not", "expected SIZE"}},
-         {"flashlab run matmul_c00 --max-steps x", 2, {"--max-steps", "Value x not in range 1 to"}},
+         {"flashlab run matmul_c00 --max-steps x", 2, {"--max-steps x: 'x' is not a number"}},
          {"flashlab run matmul_c00 --max-steps", 2, {"--max-steps has no value", "expected N: "}}});
 }
 
@@ -81,10 +81,11 @@ TEST_CASE("a message names the flag as it was typed") {
   check(Workplace(),
         {{"flashlab projections -N 1e9",
           2,
-          {"error: -N: Value 1e9 not in range", "expected SIZE: rows of X in a batch entry"}},
-         {"flashlab projections -N=1e9", 2, {"error: -N: Value =1e9 not in range"}},
-         {"flashlab projections --n=1e9", 2, {"error: --n: Value 1e9 not in range"}},
-         {"flashlab projections -N 4 --n 1e9", 2, {"error: --n: "}},
+          {"error: -N 1e9: '1e9' is not a whole number",
+           "expected SIZE: rows of X in a batch entry"}},
+         {"flashlab projections -N=1e9", 2, {"error: -N =1e9: '=1e9' is not a number"}},
+         {"flashlab projections --n=1e9", 2, {"error: --n 1e9: '1e9' is not a whole number"}},
+         {"flashlab projections -N 4 --n 1e9", 2, {"error: --n 4,1e9: '1e9' is not"}},
          {"flashlab attention -Nx", 2, {"error: -N x: 'x' is not a number"}},
          {"flashlab attention -N", 2, {"error: -N has no value"}}});
 }

@@ -32,6 +32,19 @@ TEST_CASE("a long cell is wrapped between words") {
   CHECK_THAT(text, contains("  a      one two three"));
 }
 
+TEST_CASE("a table that needs two blocks gives each the whole width") {
+  TextTable table({{"name"}, {"first"}, {"second"}});
+  table.row({"a", "one two three four", "aaaaaaaaaaaaaaaaaaaa bbbbbbbb"});
+  CHECK(table.to_string(kNarrow) ==
+        "  name   first\n"
+        "  -------------------------\n"
+        "  a      one two three four\n"
+        "\n"
+        "  name   second\n"
+        "  ------------------------------------\n"
+        "  a      aaaaaaaaaaaaaaaaaaaa bbbbbbbb\n");
+}
+
 TEST_CASE("an indented cell goes on further in") {
   TextTable table({{"name"}, {"loads", Align::kRight}});
   table.row({"all loads of a program and of its passes together", "12"});

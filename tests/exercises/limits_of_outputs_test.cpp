@@ -1,5 +1,7 @@
 // A tolerance for a single output, a limit that is the solution's count, and inputs in blocks.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "exercises/grader/exercise/cases.hpp"
@@ -128,6 +130,23 @@ TEST_CASE("blocks are runs of equal values of many lengths", "[limits]") {
   CHECK(numbers.size() > 4);
 }
 
+namespace {
+
+/// The signs of an array's rows: 1 or -1, and 0 for a row that has both.
+std::vector<int> signs_of_rows(const NamedArray& array) {
+  const auto row = static_cast<std::size_t>(array.extents.back());
+  std::vector<int> signs;
+  for (std::size_t i = 0; i < array.values.size(); i += row) {
+    const auto begin = array.values.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto negative = std::count_if(begin, begin + static_cast<std::ptrdiff_t>(row),
+                                        [](double value) { return std::signbit(value); });
+    signs.push_back(negative == 0 ? 1 : negative == static_cast<std::ptrdiff_t>(row) ? -1 : 0);
+  }
+  return signs;
+}
+
+}  // namespace
+
 TEST_CASE("huge inputs have one sign in each array now and then, and scores far below 0",
           "[limits]") {
   for (const char* id : {"13_attention_update", "16_loop_orders", "28_flash2"}) {
@@ -136,25 +155,43 @@ TEST_CASE("huge inputs have one sign in each array now and then, and scores far 
     std::size_t below = 0, above = 0, mixed = 0;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
       const SizedCases sized = cases_at(task, task.sizes.back(), {Family::kHuge}, seed, 0);
-      const auto is_like_first = [&](const char* name, double value) {
-        return std::signbit(value) == std::signbit(sized.cases[0].inputs.at(name).values[0]);
-      };
-      bool alike = true;
-      for (const char* name : {"q", "k"}) {
-        for (const double value : sized.cases[0].inputs.at(name).values) {
-          alike = alike && is_like_first(name, value);
-        }
-      }
-      const bool differ = std::signbit(sized.cases[0].inputs.at("q").values[0]) !=
-                          std::signbit(sized.cases[0].inputs.at("k").values[0]);
+      const std::vector<int> q = signs_of_rows(sized.cases[0].inputs.at("q"));
+      const std::vector<int> k = signs_of_rows(sized.cases[0].inputs.at("k"));
+      const bool alike = std::count(q.begin(), q.end(), 0) == 0 && k[0] != 0 &&
+                         std::count(k.begin(), k.end(), k[0]) == std::ssize(k);
       if (!alike) ++mixed;
-      if (alike && differ) ++below;
-      if (alike && !differ) ++above;
+      if (alike && q[0] != k[0]) ++below;
+      if (alike && q[0] == k[0]) ++above;
     }
     INFO(id);
     CHECK(below > 8);
     CHECK(mixed > 8);
     CHECK(above < 2);
+  }
+}
+
+TEST_CASE(
+    "among many keys, huge inputs have scores that overflow without a maximum with every seed",
+    "[limits]") {
+  constexpr double kOverflows = 88.8;  // e^x in a float
+  for (const char* id : {"37_fast_attention", "28_flash2", "31_flash1"}) {
+    const auto exercise = exercise_of_course(id);
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      Size size{{"n", 60}, {"nk", 60}, {"d", 4}, {"B", 4}, {"Bk", 4}, {"Bd", 4}};
+      const SizedCases sized = cases_at(exercise->program, size, {Family::kHuge}, seed, 0);
+      const std::vector<double>& q = sized.cases[0].inputs.at("q").values;
+      const std::vector<double>& k = sized.cases[0].inputs.at("k").values;
+      double largest = -std::numeric_limits<double>::infinity();
+      for (std::size_t i = 0; i < 60; ++i) {
+        for (std::size_t j = 0; j < 60; ++j) {
+          double score = 0;
+          for (std::size_t c = 0; c < 4; ++c) score += q[4 * i + c] * k[4 * j + c];
+          largest = std::max(largest, score / 2);
+        }
+      }
+      INFO(id << ", seed " << seed);
+      CHECK(largest > kOverflows);
+    }
   }
 }
 

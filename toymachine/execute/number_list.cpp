@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kMostAxes = 16;
 constexpr std::size_t kShownLength = 24;  // of a wrong value, in a message
 constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::string_view kBlanksOfLine = " \r\n";  // a tab may be a separator
 
 /// A value for a message: short, and safe for a terminal.
 std::string quoted(std::string_view text) {
@@ -122,21 +123,75 @@ class JsonListReader {
   ListInput list_;
 };
 
+/// Where the field at the start of a line ends: at the separator, but not at one between quotes.
+std::size_t end_of_field(std::string_view line, char separator) {
+  const std::size_t start = line.find_first_not_of(kBlanks);
+  if (start != std::string_view::npos && line[start] == '"') {
+    const std::size_t quote = line.find('"', start + 1);
+    if (quote != std::string_view::npos) return std::min(line.find(separator, quote), line.size());
+  }
+  return std::min(line.find(separator), line.size());
+}
+
+/// The text of a line without what is between quotes.
+std::string without_quoted(std::string_view line) {
+  std::string rest;
+  bool is_inside = false;
+  for (const char c : line) {
+    if (c == '"') is_inside = !is_inside;
+    if (!is_inside) rest += c;
+  }
+  return rest;
+}
+
+/// The character between the values of a table, and an error if there is none that is certain: in
+/// "1,5;2,5" the commas are decimal, and nothing says so.
+Result<char> separator_of(std::string_view line, const std::string& place) {
+  const std::string rest = without_quoted(line);
+  const bool has_comma = rest.find(',') != std::string::npos;
+  for (const auto& [separator, name] : {std::pair(';', "semicolons"), std::pair('\t', "tabs")}) {
+    // "1,\t2": blanks around a comma.
+    bool separates = rest.find(separator) != std::string::npos;
+    if (separator == '\t' && has_comma) {
+      separates = false;
+      for (std::string_view fields = rest; !fields.empty();) {
+        const std::size_t comma = std::min(fields.find(','), fields.size());
+        separates = separates ||
+                    trimmed(fields.substr(0, comma), kBlanks).find('\t') != std::string_view::npos;
+        fields.remove_prefix(std::min(fields.size(), comma + 1));
+      }
+    }
+    if (!separates) continue;
+    if (!has_comma) return separator;
+    return request_error(
+        place + ", column 1: there are " + name + " between the values, and commas as well",
+        "one separator, and decimal points: 1.5,2.5");
+  }
+  return ',';
+}
+
 /// Appends the numbers of one line; returns an error if there is one.
-std::optional<Diagnostic> read_csv_line(std::string_view line, const std::string& place,
-                                        std::vector<double>& values) {
+std::optional<Diagnostic> read_csv_line(std::string_view line, char separator,
+                                        const std::string& place, std::vector<double>& values) {
   for (std::size_t column = 1;; ++column) {
-    const std::size_t comma = line.find(',');
-    const std::string_view field = trimmed(line.substr(0, comma), kBlanks);
+    const std::size_t end = end_of_field(line, separator);
+    std::string_view field = trimmed(line.substr(0, end), kBlanks);
+    if (field.size() > 1 && field.front() == '"' && field.back() == '"') {
+      field = trimmed(field.substr(1, field.size() - 2), kBlanks);
+    }
     const Result<double> number = parse_number(field);
     if (!number) {
       const Diagnostic& problem = number.diagnostics.front();
+      const auto part = field.substr(0, field.find_first_of(kBlanks));
+      const bool has_blanks = part.size() < field.size() && parse_number(part);
       return request_error(place + ", column " + std::to_string(column) + ": " + problem.what,
-                           field.empty() ? "one number between two commas" : problem.expected);
+                           field.empty() ? "one number between two separators"
+                           : has_blanks  ? "a comma, not a blank, between two values"
+                                         : problem.expected + "; a row of names begins with #");
     }
     values.push_back(*number);
-    if (comma == std::string_view::npos) return std::nullopt;
-    line.remove_prefix(comma + 1);
+    if (end == line.size()) return std::nullopt;
+    line.remove_prefix(end + 1);
   }
 }
 
@@ -170,14 +225,20 @@ Result<ListInput> parse_csv(std::string_view text, const std::string& name) {
   text = without_byte_order_mark(text);
   ListInput table;
   std::int64_t rows = 0, columns = 0;
+  char separator = ',';
   for (std::int64_t line_number = 1; !text.empty(); ++line_number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end), kBlanks);
+    const std::string_view line = trimmed(text.substr(0, end), kBlanksOfLine);
     text.remove_prefix(std::min(text.size(), end + 1));
-    if (line.empty() || line.front() == '#') continue;
+    if (trimmed(line, kBlanks).empty() || line.front() == '#') continue;
     const std::size_t before = table.values.size();
     const std::string place = name + ": line " + std::to_string(line_number);
-    if (auto problem = read_csv_line(line, place, table.values)) return *problem;
+    if (rows == 0) {
+      const Result<char> found = separator_of(line, place);
+      if (!found) return found.diagnostics;
+      separator = *found;
+    }
+    if (auto problem = read_csv_line(line, separator, place, table.values)) return *problem;
     const auto found = static_cast<std::int64_t>(table.values.size() - before);
     if (rows++ == 0) columns = found;
     if (found != columns) {

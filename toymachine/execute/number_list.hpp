@@ -18,8 +18,9 @@ Result<double> parse_number(std::string_view text);
 /// precedes the place: `x.json:2:5: …`.
 Result<ListInput> parse_json_list(std::string_view text, const std::string& name);
 
-/// Parses rows of numbers separated by commas, all of the same length. Blank lines and lines that
-/// start with # are skipped. The shape is rows x columns.
+/// Parses rows of numbers, all of the same length, separated by commas, or by semicolons or tabs if the
+/// first row has no comma. A number may stand in quotes. Blank lines and lines that start with # are
+/// skipped. The shape is rows x columns.
 Result<ListInput> parse_csv(std::string_view text, const std::string& name);
 
 }  // namespace flashlab::toy::detail

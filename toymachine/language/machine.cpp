@@ -38,6 +38,9 @@ CostTable::CostTable() {
 
 Result<bool> CostTable::parse(std::string_view text) {
   std::vector<bool> given(cycles_.size(), false);
+  if (text.ends_with(',')) {
+    return request_error("cost '" + std::string(text) + "' ends in a comma", "MNEMONIC=CYCLES,...");
+  }
   while (!text.empty()) {
     const std::string_view entry = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), entry.size() + 1));

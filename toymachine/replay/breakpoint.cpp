@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kExpectedBreakpoint =
     "a line (12), a line with a test (12 if R1 > 0, 12 if i == 3), a test (R1 > 0, out[3] < 0), or "
     "a "
-    "write (out[3] is written)";
+    "write (out[3] is written, R1 is written if R1 > 2 && i == 3)";
 
 std::string_view without_blanks(std::string_view text) {
   const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
@@ -121,12 +121,33 @@ Result<PlaceTest> parse_test(const BoundProgram& program, std::string_view text)
   return request_error(quoted_name(text) + " is no breakpoint", kExpectedBreakpoint);
 }
 
+/// Reads a condition. `site`: as of WatchExpression::parse().
+Result<WatchExpression> parse_condition(const BoundProgram& program, std::string_view condition,
+                                        std::optional<std::uint32_t> site = std::nullopt) {
+  auto expression = WatchExpression::parse(program, condition, site);
+  if (expression && !expression->is_test()) {
+    return request_error(quoted_name(condition) + " is no test",
+                         "a comparison such as R1 > 0, i == 3 or x[i] > R1");
+  }
+  if (expression) {
+    if (auto why = expression->why_never()) return std::move(*why);
+  }
+  return expression;
+}
+
+/// "1 to 20": the lines at or before the last instruction.
+std::string lines_with_instructions(const BoundProgram& program) {
+  std::uint32_t last = 0;
+  for (const BoundInstruction& one : program.instructions) last = std::max(last, one.span.line);
+  return last == 0 ? "a program with instructions" : "1 to " + std::to_string(last);
+}
+
 Result<Breakpoint> line_breakpoint(const BoundProgram& program, std::uint32_t line,
                                    std::string_view condition) {
   const auto site = site_at_line(program, line);
   if (!site) {
     return request_error("no instruction at or after line " + std::to_string(line),
-                         "1 to " + std::to_string(program.program->source->num_lines()));
+                         lines_with_instructions(program));
   }
   Breakpoint result;
   result.site = *site;
@@ -137,12 +158,8 @@ Result<Breakpoint> line_breakpoint(const BoundProgram& program, std::uint32_t li
     result.test = test->test;
     return result;
   }
-  auto expression = WatchExpression::parse(program, condition, *site);
+  auto expression = parse_condition(program, condition, *site);
   if (!expression) return std::move(expression.diagnostics);
-  if (!expression->is_test()) {
-    return request_error(quoted_name(condition) + " is no test",
-                         "a comparison such as R1 > 0, i == 3 or x[i] > R1");
-  }
   bool is_all = false;
   result.ranges = expression->index_ranges(is_all);
   if (!is_all) result.condition = std::make_shared<const WatchExpression>(std::move(*expression));
@@ -177,17 +194,32 @@ Result<Breakpoint> parse_breakpoint(const BoundProgram& program, std::string_vie
   if (code == std::errc{} && (rest.empty() || rest.starts_with("if "))) {
     return line_breakpoint(program, line, rest.empty() ? rest : without_blanks(rest.substr(3)));
   }
-  constexpr std::string_view kIsWritten = " is written";
+  constexpr std::string_view kIsWritten = " is written", kIf = " if ";
   Breakpoint result;
-  if (text.ends_with(kIsWritten)) {
-    auto place = parse_place(program, text.substr(0, text.size() - kIsWritten.size()));
+  const auto verb = text.find(kIsWritten);
+  const auto after_verb =
+      verb == std::string_view::npos ? std::string_view() : text.substr(verb + kIsWritten.size());
+  if (verb != std::string_view::npos && (after_verb.empty() || after_verb.starts_with(kIf))) {
+    auto place = parse_place(program, text.substr(0, verb));
     if (!place) return std::move(place.diagnostics);
     result.kind = Breakpoint::Kind::kWritten;
     result.place = *place;
+    if (after_verb.empty()) return result;
+    auto condition = parse_condition(program, without_blanks(after_verb.substr(kIf.size())));
+    if (!condition) return std::move(condition.diagnostics);
+    result.condition = std::make_shared<const WatchExpression>(std::move(*condition));
     return result;
   }
   auto test = parse_test(program, text);
-  if (!test) return std::move(test.diagnostics);
+  if (!test) {
+    // What a line could test: it needs a place where it is tested.
+    if (parse_condition(program, text)) {
+      return request_error(quoted_name(text) + " tests more than one value against a number",
+                           "a place where it is tested, as in 12 if " + std::string(text) +
+                               ", or R1 is written if " + std::string(text));
+    }
+    return std::move(test.diagnostics);
+  }
   result.kind = test->place.is_cell ? Breakpoint::Kind::kWritten : Breakpoint::Kind::kBecomes;
   result.place = test->place;
   result.test = test->test;

@@ -32,7 +32,7 @@ struct IndexRange {
 struct Breakpoint {
   enum class Kind : std::uint8_t {
     kLine,     // before an instruction; with a test, if a register passes it
-    kWritten,  // after a write of a place; with a test, if the value passes it
+    kWritten,  // after a write of a place; with a test or a condition, if it holds then
     kBecomes,  // after the step at which a register begins to pass the test
   };
   Kind kind = Kind::kLine;
@@ -40,9 +40,9 @@ struct Breakpoint {
   std::uint32_t site = 0;  // kLine
   Place place;             // kWritten, kBecomes, and the register that a line tests
   std::optional<ValueTest> test;
-  /// kLine: conditions on more than one register, such as `i > 3 && x[i] > 0`. What they demand of
-  /// indices is in `ranges`, and finds the executions without running; `condition` is the whole, or null
-  /// if it demands nothing else.
+  /// kLine, kWritten: conditions on more than one register, such as `i > 3 && x[i] > 0`. Of a line, what
+  /// they demand of indices is in `ranges`, and finds the executions without running; `condition` is the
+  /// whole, or null if it demands nothing else. Of a write, the loops are those of the step that wrote.
   std::vector<IndexRange> ranges;
   std::shared_ptr<const WatchExpression> condition;
 };
@@ -57,7 +57,8 @@ struct WantedExecutions {
 /// program does not have.
 Result<Place> parse_place(const BoundProgram& program, std::string_view text);
 
-/// Reads "12", "12 if R1 > 0", "12 if i == 3 && x[i] > R1", "R1 > 0", "out[3] is written", "out[3] < 0".
+/// Reads "12", "12 if R1 > 0", "12 if i == 3 && x[i] > R1", "R1 > 0", "out[3] is written", "out[3] < 0",
+/// "out[3] is written if i == 3 && R1 > 0".
 /// Errors: Fault::kRequest.
 Result<Breakpoint> parse_breakpoint(const BoundProgram& program, std::string_view text);
 

@@ -53,7 +53,7 @@ std::optional<std::uint64_t> Replay::writer_of(const Place& place) const {
 
 bool Replay::passes(const Breakpoint& breakpoint) {
   if (breakpoint.condition) {
-    const auto value = breakpoint.condition->value(*this);
+    const auto value = breakpoint.condition->value(*this, point_of(breakpoint));
     return value && value->holds();  // x[i + 1] > 0 does not hold behind the last cell
   }
   if (!breakpoint.test) return true;
@@ -101,6 +101,72 @@ std::vector<std::size_t> Replay::line_stops_here(std::span<const Breakpoint> bre
     }
   }
   return stops;
+}
+
+std::vector<std::size_t> Replay::stops_here(std::span<const Breakpoint> breakpoints) {
+  std::vector<std::size_t> stops = line_stops_here(breakpoints);
+  for (std::size_t i = 0; i < breakpoints.size(); ++i) {
+    if (breakpoints[i].kind == Breakpoint::Kind::kWritten && write_before(breakpoints[i].place) &&
+        passes(breakpoints[i])) {
+      stops.push_back(i);
+    }
+  }
+  std::sort(stops.begin(), stops.end());
+  return stops;
+}
+
+std::optional<RunPoint> Replay::write_before(const Place& place) const {
+  const RunPoint here = point();
+  for (const WantedExecutions& write : writes_of(program_, place)) {
+    auto found = nest_.last_before(write.site, here, write.wanted);
+    if (found && nest_.steps_before(*found) + 1 == step()) return found;
+  }
+  return std::nullopt;
+}
+
+RunPoint Replay::point_of(const Breakpoint& breakpoint) const {
+  if (breakpoint.kind != Breakpoint::Kind::kWritten) return point();
+  return write_before(breakpoint.place).value_or(point());
+}
+
+std::optional<Breakpoint> Replay::behind_loop() const {
+  const RunPoint here = point();
+  if (at_end() || program_.instructions[here.site].loop == kNoLoop) return std::nullopt;
+  const std::uint32_t innermost = program_.instructions[here.site].loop;
+  const auto is_inside = [&](std::uint32_t loop) {
+    while (loop != kNoLoop && loop != innermost) loop = program_.loops[loop].parent;
+    return loop == innermost;
+  };
+  std::optional<RunPoint> next;
+  const auto consider = [&](std::optional<RunPoint> found) {
+    if (found && (!next || nest_.steps_before(*found) < nest_.steps_before(*next))) next = found;
+  };
+  for (const BoundInstruction& one : program_.instructions) {
+    if (!is_inside(one.loop)) {
+      consider(nest_.first_after(one.site, here));
+      continue;
+    }
+    // Inside, it is behind the present execution of the loop if a loop around that has gone on.
+    for (std::uint32_t outer = program_.loops[innermost].parent; outer != kNoLoop;
+         outer = program_.loops[outer].parent) {
+      const Affine variable{0, {{outer, 1}}};
+      const std::int64_t value = here.loop_values[outer];
+      const bool rises = program_.loops[outer].step > 0;
+      const IndexWithin later{&variable, rises ? value + 1 : INT64_MIN,
+                              rises ? INT64_MAX : value - 1};
+      consider(nest_.first_after(one.site, here, {&later, 1}));
+    }
+  }
+  if (!next) return std::nullopt;
+  Breakpoint behind;
+  behind.site = next->site;
+  behind.line = program_.instructions[next->site].span.line;
+  for (std::uint32_t loop = program_.instructions[next->site].loop; loop != kNoLoop;
+       loop = program_.loops[loop].parent) {
+    behind.ranges.push_back(
+        {Affine{0, {{loop, 1}}}, next->loop_values[loop], next->loop_values[loop]});
+  }
+  return behind;
 }
 
 Stop Replay::forward(std::span<const Breakpoint> breakpoints, const Progress& progress,

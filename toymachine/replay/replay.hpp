@@ -98,12 +98,20 @@ class Replay {
   /// breakpoint at the next instruction stops there, because a search that was interrupted goes on.
   Stop forward(std::span<const Breakpoint> breakpoints, const Progress& progress = {},
                bool includes_here = false);
-  /// Returns those breakpoints of lines that stop at the next instruction.
-  std::vector<std::size_t> line_stops_here(std::span<const Breakpoint> breakpoints);
+  /// Returns those breakpoints of lines that stop at the next instruction, and of writes that stop after
+  /// the last step.
+  std::vector<std::size_t> stops_here(std::span<const Breakpoint> breakpoints);
+  /// Returns where the breakpoint was met: of a write, the step that has just written; otherwise the next
+  /// instruction. Its loop values are those that a condition means.
+  RunPoint point_of(const Breakpoint& breakpoint) const;
   /// Goes back to the last stop before this step, or to the start.
   Stop backward(std::span<const Breakpoint> breakpoints, const Progress& progress = {});
 
   // Searches ------------------------------------------------------------------------------------
+
+  /// Returns a breakpoint at the first instruction behind the innermost loop that runs now; nothing outside
+  /// of loops, and if no instruction follows.
+  std::optional<Breakpoint> behind_loop() const;
 
   /// Returns the step before which the last one of these executions before the current step, or the
   /// next one after the next instruction, takes place.
@@ -135,6 +143,9 @@ class Replay {
 
  private:
   bool passes(const Breakpoint& breakpoint);
+  std::vector<std::size_t> line_stops_here(std::span<const Breakpoint> breakpoints);
+  /// Returns the step before this one if it wrote the place.
+  std::optional<RunPoint> write_before(const Place& place) const;
   /// A step, and the breakpoints that may stop there.
   struct ForeseenStop {
     std::uint64_t step = 0;

@@ -49,7 +49,9 @@ bool compare(WatchOp op, Number a, Number b) {
 /// Evaluates an expression where a run stands.
 class WatchEvaluation {
  public:
-  explicit WatchEvaluation(Replay& run) : run_(run), program_(run.program()), point_(run.point()) {}
+  explicit WatchEvaluation(Replay& run) : WatchEvaluation(run, run.point()) {}
+  WatchEvaluation(Replay& run, RunPoint loops)
+      : run_(run), program_(run.program()), point_(std::move(loops)) {}
 
   Result<WatchValue> value(const Node& node) {
     switch (node.op) {
@@ -315,6 +317,10 @@ Result<WatchExpression> WatchExpression::parse(const BoundProgram& program, std:
 
 Result<WatchValue> WatchExpression::value(Replay& run) const {
   return WatchEvaluation(run).value(*root_);
+}
+
+Result<WatchValue> WatchExpression::value(Replay& run, const RunPoint& loops) const {
+  return WatchEvaluation(run, loops).value(*root_);
 }
 
 Result<Place> WatchExpression::place(Replay& run) const {

@@ -54,11 +54,15 @@ class WatchExpression {
   /// Returns the value where the run stands. Errors: a loop that does not run there, an index outside
   /// of its array, a tile in arithmetic, a remainder by zero.
   Result<WatchValue> value(Replay& run) const;
+  /// The same with the loop values of another point: of the step that wrote what is watched.
+  Result<WatchValue> value(Replay& run, const RunPoint& loops) const;
   /// Returns the register or cell that it names there: "x[i]" is x[3]. Errors: as above, or if it names
   /// none.
   Result<Place> place(Replay& run) const;
   /// Whether it compares, so that it can be a condition.
   bool is_test() const;
+  /// Returns why it has no value at any point of any run: `R0 % 2`, `x[R0]`, `R0 && i == 2`.
+  std::optional<Diagnostic> why_never() const;
 
   /// Returns what the test demands of indices, so that executions are found without running: `i > 3` of
   /// `i > 3 && R1 > 0`. `is_all`: it demands nothing else. Needs a site.

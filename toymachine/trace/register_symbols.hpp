@@ -8,6 +8,7 @@
 
 #include "toymachine/bind/bound_program.hpp"
 #include "toymachine/execute/dram.hpp"
+#include "toymachine/trace/symbol.hpp"
 
 namespace flashlab::toy {
 
@@ -28,11 +29,18 @@ class RegisterSymbols {
   const std::vector<std::string>& after(std::uint64_t step);
 
  private:
+  using Registers = std::vector<Symbol>;
+  void trace_block(std::uint64_t block);
+
   const BoundProgram* program_;
   InitialDram dram_;
   bool unicode_;
   std::optional<std::uint64_t> step_;  // of texts_
   std::vector<std::string> texts_;
+  // A trace begins with the first step. So it keeps the formulas of several steps, and those after the next
+  // or the previous step are usually there.
+  std::optional<std::uint64_t> block_;
+  std::vector<Registers> after_;  // by step of the block
 };
 
 }  // namespace flashlab::toy

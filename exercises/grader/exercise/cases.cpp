@@ -93,24 +93,34 @@ toy::BoundProgram bind_interface(const std::shared_ptr<const toy::Program>& inte
 }
 
 /// Half of the huge inputs have one sign in each array, which alternates: products of q and k are all far below 0, say,
-/// where a maximum that starts at 0 is wrong at any number of keys.
+/// where a maximum that starts at 0 is wrong at any number of keys. Among many keys some product is near 0, and there
+/// only positive ones show that a maximum is missing. So of several arrays the first has a sign for each row.
 class Signs {
  public:
-  Signs(Family family, std::uint64_t seed) {
-    constexpr std::uint64_t kApart = 0x9216'd5d9'8979'fb1b;  // from the numbers of any array
-    const std::uint64_t drawn = std::mt19937_64(seed ^ kApart)();
+  Signs(Family family, std::uint64_t seed) : generator_(seed ^ kApart) {
+    const std::uint64_t drawn = generator_();
     alternates_ = family == Family::kHuge && drawn % 2 == 0;
     sign_ = drawn / 2 % 2 == 0 ? 1 : -1;
   }
-  /// Sets the signs of the next array's values.
-  void apply(std::vector<double>& values) {
-    if (!alternates_) return;
-    for (double& value : values) value = std::copysign(value, sign_);
+  /// Sets the signs of the next array, which is one of `arrays`.
+  void apply(NamedArray& array, std::size_t arrays) {
+    if (!alternates_ || array.values.empty()) return;
+    const auto row = static_cast<std::size_t>(array.extents.empty() ? 1 : array.extents.back());
+    const bool by_rows = is_first_ && arrays > 1 && array.extents.size() > 1;
+    double sign = sign_;
+    for (std::size_t i = 0; i < array.values.size(); ++i) {
+      // The first row keeps the array's sign: with one row, it is as if there were no rows.
+      if (by_rows && i > 0 && i % row == 0) sign = generator_() % 2 == 0 ? sign_ : -sign_;
+      array.values[i] = std::copysign(array.values[i], sign);
+    }
     sign_ = -sign_;
+    is_first_ = false;
   }
 
  private:
-  bool alternates_ = false;
+  static constexpr std::uint64_t kApart = 0x9216'd5d9'8979'fb1b;  // from the numbers of any array
+  std::mt19937_64 generator_;
+  bool alternates_ = false, is_first_ = true;
   double sign_ = 1;
 };
 
@@ -118,6 +128,9 @@ NamedArrays draw_inputs(const ProgramTask& task, const toy::BoundProgram& bound,
                         std::uint64_t seed) {
   NamedArrays inputs;
   Signs signs(family, seed);
+  const auto arrays = static_cast<std::size_t>(std::count_if(
+      bound.arrays.begin(), bound.arrays.end(),
+      [](const toy::BoundArray& array) { return array.role == toy::ArrayRole::kInput; }));
   for (const toy::BoundArray& array : bound.arrays) {
     if (array.role != toy::ArrayRole::kInput) continue;
     std::seed_seq sequence(array.name.begin(), array.name.end());
@@ -129,7 +142,7 @@ NamedArrays draw_inputs(const ProgramTask& task, const toy::BoundProgram& bound,
     const bool ranged = range != task.inputs.ranges.end();
     fill_from_family(drawn.values, ranged && !is_ordinary(family) ? Family::kRandom : family,
                      ranged ? range->second : Range{}, task.inputs, generator);
-    if (!ranged) signs.apply(drawn.values);
+    if (!ranged) signs.apply(drawn, arrays);
     for (double& value : drawn.values) value = toy::round_to(array.element_type, value);
     inputs[array.name] = std::move(drawn);
   }

@@ -134,6 +134,7 @@ class Grading {
     last_ = attempt(task_, program_, sized, nullptr);
     if (!last_.refusal.empty()) return refuse(sized);
     if (!last_.failure) return true;
+    if (refuse_endless_run(sized)) return false;
     verdict_.outcome = Outcome::kWrong;
     if (!prepared_.options.explain) return false;
     Finding finding = state_failure(
@@ -141,6 +142,20 @@ class Grading {
     finding.details.emplace_back("The results are right at all smaller sizes.");
     verdict_.findings = {std::move(finding)};
     return false;
+  }
+
+  /// A run whose loops without instructions have no end in sight exceeds the exercise's limit like one of
+  /// too many steps, which are counted before it. Returns false for other failures.
+  bool refuse_endless_run(const SizedCases& sized) {
+    const std::optional<toy::Diagnostic>& error = last_.failure->error;
+    if (!error || error->fault != toy::Fault::kLimit) return false;
+    toy::Diagnostic limit = *error;
+    const std::string size = to_string(sized.size);
+    if (!size.empty()) limit.what += " at " + size;
+    limit.expected = "at most " + std::to_string(task_.limits.max_steps);
+    verdict_.outcome = Outcome::kLimit;
+    verdict_.findings = {finding_of(limit, text_)};
+    return true;
   }
 
   /// Runs an optional part of a verdict. Returns false if the budget has ended.
@@ -211,6 +226,7 @@ class Grading {
       }
     }
     if (!last_.failure) return true;
+    if (refuse_endless_run(size.sized)) return false;
     verdict_.outcome = Outcome::kWrong;
     if (!prepared_.options.explain) return false;
     if (!within_budget([&] { explain(size); })) {

@@ -5,6 +5,8 @@
 #include <regex>
 #include <system_error>
 
+#include "exercises/grader/submission/submission_file.hpp"
+
 namespace flashlab::exercises {
 namespace {
 
@@ -90,7 +92,7 @@ class Walk {
       }
       const std::string name = at->path().filename().string();
       const std::string path = below.empty() ? name : below + "/" + name;
-      if (name.starts_with('.') || name == "__MACOSX") {
+      if (is_hidden_entry(name)) {
         ++found_.hidden;
       } else if (!is_folder(at->path())) {
         files_.push_back(path);

@@ -200,7 +200,7 @@ std::optional<std::string> choose(const std::vector<Entry>& entries, const std::
   for (const Entry& entry : entries) {
     const std::string shown = "'" + visible_name(entry.name) + "'";
     if (entry.name == work_file) return entry.name;
-    if (entry.name.starts_with('.')) {
+    if (is_hidden_entry(entry.name)) {
       add_note(result.notes, "skipped: " + shown + " is hidden");
     } else if (S_ISDIR(entry.mode)) {
       add_note(result.notes, "skipped: " + shown + " is a folder inside a student's folder");
@@ -234,6 +234,13 @@ SubmissionText read_folder(int folder, const Exercise& exercise) {
 
 }  // namespace
 
+bool is_hidden_entry(std::string_view name) {
+  constexpr std::array<std::string_view, 8> kAdded{
+      "__MACOSX",   "@eaDir",      "#recycle",    "$RECYCLE.BIN", "System Volume Information",
+      "lost+found", "__pycache__", "node_modules"};
+  return name.starts_with('.') || std::ranges::find(kAdded, name) != kAdded.end();
+}
+
 ClassFolder list_class(const std::string& folder) {
   const auto fail = [&](const std::string& why) {
     return std::runtime_error("the folder '" + visible_name(folder) + "' cannot be listed: " + why);
@@ -246,7 +253,7 @@ ClassFolder list_class(const std::string& folder) {
   std::vector<Naming> namings;
   for (const Entry& entry : *entries) {
     const auto stem = stem_of(entry.name);
-    if (entry.name.starts_with('.')) {
+    if (is_hidden_entry(entry.name)) {
       result.skipped.push_back({visible_name(entry.name), "it is hidden"});
     } else if (S_ISREG(entry.mode) && !stem) {
       result.skipped.push_back({visible_name(entry.name), "it is not a .toy or .txt file"});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exercises/grader/exercise/exercise.hpp"
@@ -26,6 +27,10 @@ struct ClassFolder {
   std::vector<Submission> students;  // in bytewise order of their files' names
   std::vector<SkippedEntry> skipped;
 };
+
+/// Whether a name is of an entry that systems hide or add by themselves: ".git", "__MACOSX" of a zip file,
+/// "lost+found".
+bool is_hidden_entry(std::string_view name);
 
 /// Returns the students of a folder: each is NAME.toy, NAME.txt or a folder NAME. Also lists links,
 /// pipes and devices, so that reading them reports the problem. Skips hidden entries and other

@@ -108,7 +108,9 @@ class SessionCase : CaseFolder {
       const std::string text = case_text(test_["opens"]);
       texts_["file:///p.toy"] = text;
       json params = client;
-      if (!params.contains("capabilities")) params["capabilities"] = json::object();
+      if (!params.contains("capabilities")) {  // as most editors
+        params["capabilities"] = {{"textDocument", {{"hover", {{"contentFormat", {"markdown"}}}}}}};
+      }
       send({{"id", "initialize"}, {"method", "initialize"}, {"params", params}});
       send({{"method", "initialized"}, {"params", json::object()}});
       send({{"method", "textDocument/didOpen"},

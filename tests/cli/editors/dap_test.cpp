@@ -243,7 +243,8 @@ TEST_CASE("bad frames and requests get errors, and the session goes on", "[dap]"
       .add("launch", {{"program", "softmax_online"}, {"params", {{"n", "x"}}}})
       .add("launch", {{"program", "softmax_online"}, {"params", {{"n", 9'000'000'000'000'000}}}})
       .add("launch", softmax(4))
-      .add("setBreakpoints", {{"breakpoints", {{{"line", -3}}, {{"line", 1'000'000}}, 7}}})
+      .add("setBreakpoints", {{"breakpoints", {{{"line", -3}}, {{"line", 1'000'000}}}}})
+      .add("setBreakpoints", {{"breakpoints", {{{"line", 14}}, 7}}})
       .add("goto", {{"targetId", 99'999}})
       .add("variables", {{"variablesReference", -1}})
       .add("next")
@@ -265,6 +266,8 @@ TEST_CASE("bad frames and requests get errors, and the session goes on", "[dap]"
   for (const json& one : answers[0]["body"]["breakpoints"]) {
     CHECK(one["verified"] == false);
   }
+  CHECK(answers[1]["success"] == false);
+  CHECK(answers[1]["message"] == "\"breakpoints[1]\" is 7; expected an object");
   CHECK(messages.back()["body"]["threads"][0]["id"] == 1);
 }
 

@@ -28,7 +28,10 @@ end
 
 class LspSession {
  public:
-  explicit LspSession(const nlohmann::json& client = nlohmann::json::object()) {
+  /// The client takes Markdown, as most editors do, unless it says otherwise.
+  explicit LspSession(nlohmann::json client = nlohmann::json::object()) {
+    const nlohmann::json::json_pointer formats("/textDocument/hover/contentFormat");
+    if (!client.contains(formats)) client[formats] = {"markdown", "plaintext"};
     request("initialize", {{"capabilities", client}});
   }
 

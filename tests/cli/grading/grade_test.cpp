@@ -185,7 +185,7 @@ TEST_CASE("a request that cannot be met exits with 2 and says why") {
       {"--all class --seed 4x", "'4x' is not a seed"},
       {"--all class --seed 1 --secret s", "a secret makes the seed"},
       {"--all class --gradescope -", "a folder"},
-      {"--all class --gradescope class/anna.toy", "not a folder"},
+      {"--all class --gradescope class/anna.toy", "would replace a file of 'class'"},
       {"--all class --json missing/a.json", "cannot be written"}};
   for (const auto& [arguments, says] : cases) {
     CAPTURE(arguments);

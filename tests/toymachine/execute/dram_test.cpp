@@ -158,13 +158,30 @@ TEST_CASE("CSV tables say where they are wrong") {
     return table.diagnostics.front().what;
   };
   CHECK(error("1,2\n\n3,,4\n") == "x.csv: line 3, column 2: a number is missing");
-  CHECK(error("1;2\n") == "x.csv: line 1, column 1: '1;2' is not a number");
+  CHECK(error("1;2\n3;4,5\n") == "x.csv: line 2, column 2: '4,5' is not a number");
+  CHECK_THAT(error("1,5;2\n"), contains("line 1, column 1: there are semicolons"));
+  CHECK_THAT(error("1,5\t2\n"), contains("line 1, column 1: there are tabs"));
+  CHECK(error("\"1,5\",2\n") == "x.csv: line 1, column 1: '1,5' is not a number");
+  CHECK(error("\"1,2\n") == "x.csv: line 1, column 1: '\"1' is not a number");
   CHECK(error("1,2\n3\n") == "x.csv: line 2 has 1 values, the rows before 2");
   CHECK(error("1,\n") == "x.csv: line 1, column 2: a number is missing");
   CHECK(error(std::string("1\0,2", 4)) == "x.csv: line 1, column 1: '1?' is not a number");
   const auto table = detail::parse_csv("\xEF\xBB\xBF# title\r\n 1 , -inf\r\n3,4", "x.csv");
   REQUIRE(table);
   CHECK(table->shape == std::vector<std::int64_t>{2, 2});
+}
+
+TEST_CASE("CSV tables of spreadsheets are read: quotes, semicolons, tabs") {
+  const std::vector<double> expected{1, 2.5, 3, -4};
+  for (const char* text :
+       {"1,2.5\n3,-4\n", "\"1\",\"2.5\"\r\n\"3\", \"-4\" \r\n", "1;2.5\n3;-4", "1\t2.5\n3\t-4\n",
+        "1;\"2.5\"\n\n# two\n3 ; -4\n", "1,\t2.5\n3 ,\t-4\n"}) {
+    CAPTURE(text);
+    const auto table = detail::parse_csv(text, "x.csv");
+    REQUIRE(table);
+    CHECK(table->values == expected);
+    CHECK(table->shape == std::vector<std::int64_t>{2, 2});
+  }
 }
 
 TEST_CASE("numbers are read whole or not at all") {

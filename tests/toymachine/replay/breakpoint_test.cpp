@@ -51,6 +51,25 @@ TEST_CASE("a breakpoint that cannot be is refused with what could be", "[replay]
   CHECK_THAT(breakpoint_refusal(program, "15 if i == 2"), contains("no loop over i"));
   CHECK_THAT(breakpoint_refusal(program, "24 if i"), contains("'i' is no test"));
   CHECK_THAT(breakpoint_refusal(program, "24 if out[4] + 1"), contains("no test"));
+  CHECK_THAT(breakpoint_refusal(program, "R1 > 0 && R2 > 0"),
+             contains("more than one value") && contains("R1 is written if R1 > 0 && R2 > 0"));
+  for (const char* where : {"24 if ", "R1 is written if "}) {
+    const auto never = [&](const std::string& test) {
+      return breakpoint_refusal(program, where + test);
+    };
+    CHECK_THAT(never("R0 % 2 == 1"), contains("'R0 % 2' has no remainder"));
+    CHECK_THAT(never("n % 0 == 1"), contains("has no remainder"));
+    CHECK_THAT(never("R0 && R1 > 2"), contains("'R0' is no test"));
+    CHECK_THAT(never("!R0"), contains("'R0' is no test"));
+    CHECK_THAT(never("x[R0] > 1"), contains("the index 'R0' is no whole number"));
+    CHECK_THAT(never("x[4] > R0"), contains("no cell 'x[4]'") && contains("x[0 to 3]"));
+    CHECK_THAT(never("x[-1] > R0"), contains("no cell"));
+    CHECK_THAT(never("x[0][0] > R0"), contains("has 2 indices"));
+    CHECK_THAT(never("(n == 2) + 1 > R0"), contains("is a test and no number"));
+  }
+  CHECK(toy::parse_breakpoint(program, "24 if x[n - 1] > R0 && n / 2 % 2 == 0"));
+  CHECK_THAT(breakpoint_refusal(program, "R1 is written if R1 + 1"), contains("no test"));
+  CHECK_THAT(breakpoint_refusal(program, "R1 is written if k > 1"), contains("'k'"));
   CHECK_THAT(breakpoint_refusal(program, "sometimes"), contains("12 if R1 > 0"));
   CHECK_THAT(breakpoint_refusal(program, ""), contains("12 if R1 > 0"));
   CHECK_THAT(breakpoint_refusal(program, "R99999999999999999999 > 0"), contains("R0 to R3"));

@@ -261,6 +261,34 @@ TEST_CASE("a write stops after it, and the writer of a cell is the step that wro
   CHECK(replay->writer_of(*place) == stops[0] - 1);
 }
 
+TEST_CASE("a write with a condition stops where it holds after the write, in the writer's loops",
+          "[replay]") {
+  const toy::BoundProgram program = bundled("softmax_online", params({{"n", 60}}));
+  const RegisterRecorder recorder = recorded_registers(program);
+  const auto replay = replay_with_checkpoints(program);
+  const auto loops_before = [&](std::uint64_t step) {
+    replay->go_to(step);
+    return replay->point();
+  };
+  const toy::Breakpoint test = breakpoint(program, "R0 is written if R0 > 0.5 && i % 3 == 1");
+  std::vector<std::uint64_t> expected;
+  for (std::size_t step = 0; step < recorder.sites.size(); ++step) {
+    const toy::BoundInstruction& instruction = program.instructions[recorder.sites[step]];
+    const toy::RunPoint point = loops_before(step);
+    const bool writes = std::ranges::any_of(instruction.operands, [&](const auto& operand) {
+      return operand.kind == toy::OperandKind::kDestination &&
+             operand.index(point.loop_values.data()) == 0;
+    });
+    if (!writes || instruction.loop == toy::kNoLoop) continue;
+    if (recorder.registers[step + 1][0] > 0.5F && point.loop_values[instruction.loop] % 3 == 1) {
+      expected.push_back(step + 1);
+    }
+  }
+  CHECK(expected.size() > 5);
+  CHECK(stops_forward(*replay, test) == expected);
+  CHECK(stops_backward(*replay, test) == expected);
+}
+
 TEST_CASE("on tiles, the writer of an element is the step that wrote its tile", "[replay]") {
   const toy::BoundProgram program = bundled("flash2", params({{"n", 5}}));
   const auto replay = replay_of(program);
