@@ -22,7 +22,7 @@ for folder in ("../python", "../../attention_cpu/bench"):
     sys.path.insert(0, os.path.join(HERE, folder))
 
 import flashlab_attention as flashlab  # noqa: E402  (found by the paths above)
-from run_context import output_of  # noqa: E402
+from sides import where_and_how  # noqa: E402
 
 BACKENDS = {"FA2": SDPBackend.FLASH_ATTENTION, "cuDNN": SDPBackend.CUDNN_ATTENTION}
 # num_heads, num_kv_heads, seqlen_q, seqlen_k, head_dim
@@ -147,15 +147,9 @@ def main():
     print("forward and backward:", name, rows[-1]["us"], "enqueued:", rows[-1]["enqueued_us"],
           flush=True)
     if options.out:
-        is_gpu = torch.cuda.is_available()
         report = {"what": "microseconds per call, sides in turns in one process", "dtype": "bf16",
-                  "implementation": flashlab.implementation(), "rows": rows, "commit": options.commit,
-                  "gpu": torch.cuda.get_device_name() if is_gpu else "emulated",
-                  "driver": output_of("nvidia-smi", "--query-gpu=driver_version",
-                                      "--format=csv,noheader"),
-                  "torch": torch.__version__, "cuda": torch.version.cuda,
-                  "cudnn": torch.backends.cudnn.version(), "date": output_of("date", "-u", "+%F"),
-                  "command": " ".join(["attention_cuda/bench/host_time.py", *sys.argv[1:]])}
+                  "implementation": flashlab.implementation(), "rows": rows,
+                  **where_and_how(__file__, options.commit)}
         with open(options.out, "w", encoding="utf-8") as file:
             json.dump(report, file, indent=1)
     return 0

@@ -19,7 +19,7 @@ for folder in ("../python", "../../attention_cpu/bench"):
     sys.path.insert(0, os.path.join(HERE, folder))
 
 import flashlab_attention as flashlab  # noqa: E402  (found by the paths above)
-from run_context import output_of  # noqa: E402
+from sides import where_and_how  # noqa: E402
 
 NAMES = ("O", "dQ", "dK", "dV")
 BACKENDS = {"FA2": SDPBackend.FLASH_ATTENTION, "cuDNN": SDPBackend.CUDNN_ATTENTION}
@@ -109,15 +109,9 @@ def main():
                 print(f"{head_dim:4} {kind:23}" + "".join(
                     f"{statistics.mean(of):8.3f} {max(of):5.2f}" for of in zip(*ratios)), flush=True)
     if options.out:
-        is_gpu = torch.cuda.is_available()
         report = {"what": "|result - exact| / |exact|, in the order O, dQ, dK, dV",
-                  "num_heads": NUM_HEADS, "seqlen": SEQLEN, "rows": rows, "commit": options.commit,
-                  "gpu": torch.cuda.get_device_name() if is_gpu else "emulated",
-                  "driver": output_of("nvidia-smi", "--query-gpu=driver_version",
-                                      "--format=csv,noheader"),
-                  "torch": torch.__version__, "cuda": torch.version.cuda,
-                  "cudnn": torch.backends.cudnn.version(), "date": output_of("date", "-u", "+%F"),
-                  "command": " ".join(["attention_cuda/bench/kinds_of_data.py", *sys.argv[1:]])}
+                  "num_heads": NUM_HEADS, "seqlen": SEQLEN, "rows": rows,
+                  **where_and_how(__file__, options.commit)}
         with open(options.out, "w", encoding="utf-8") as file:
             json.dump(report, file, indent=1)
     return 0

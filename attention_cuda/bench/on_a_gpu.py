@@ -24,6 +24,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SANITIZERS = ("racecheck", "memcheck", "initcheck", "synccheck")  # the slowest one first
+PARTS = 7  # of a test that runs in parts; element types repeat every 4 cases, so each part has all of them
 DRAM_METRICS = "dram__bytes_read.sum,dram__bytes_write.sum"
 
 
@@ -74,35 +75,56 @@ def filter_of(name):
 
 
 def run_tests(program, limit_s):
-    """Runs each test in its own process, in parallel."""
+    """Runs each test in its own process, in parallel, and tests of many cases in PARTS processes."""
+    in_parts = test_names(program, "[parts]")
+    names = in_parts + [name for name in test_names(program) if name not in in_parts]  # longest first
+    runs = {name: [] for name in names}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        environment = {"FLASHLAB_RATIOS": "1", "OMP_NUM_THREADS": "1"}
-        runs = {name: pool.submit(Run, [program, filter_of(name)], limit_s, environment)
-                for name in test_names(program)}
+        for name in names:
+            parts = PARTS if name in in_parts else 1
+            for part in range(parts):
+                environment = {"FLASHLAB_RATIOS": "1", "OMP_NUM_THREADS": "1"}
+                if parts > 1:
+                    environment |= {"FLASHLAB_CASE_STEP": str(parts), "FLASHLAB_FIRST_CASE": str(part)}
+                runs[name].append(pool.submit(Run, [program, filter_of(name)], limit_s, environment))
     results, errors = [], {}
-    for name, future in runs.items():
-        run = future.result()
-        checks = re.search(r"\((\d+) assertions|assertions: +(\d+)", run.text)
-        results.append({"test": name, "outcome": run.outcome(), "seconds": run.seconds,
-                        "checks": int(next(filter(None, checks.groups()), 0)) if checks else 0})
-        if run.outcome() == "failed":
-            print(f"FAILED {name}\n{run.text[-3000:]}")
-        for what, ratio in re.findall(r"^(\S+ \S+ \S+ \S+) +([\d.e+-]+) +case", run.text, re.M):
-            errors[what] = max(errors.get(what, 0), float(ratio))
+    for name, futures in runs.items():
+        parts = [future.result() for future in futures]
+        results.append(of_all_parts(name, parts))
+        for run in parts:
+            if run.outcome() == "failed":
+                print(f"FAILED {name}\n{run.text[-3000:]}")
+            for what, ratio in re.findall(r"^(\S+ \S+ \S+ \S+) +([\d.e+-]+) +case", run.text, re.M):
+                errors[what] = max(errors.get(what, 0), float(ratio))
     return results, errors
 
 
-ACCESS = re.compile(r"(Read|Write) access (?:at|by thread \S+ at) (.+?)\+0x[0-9a-f]+(?: in (\S+))?")
+def of_all_parts(name, parts):
+    """Returns a test's row: the worst outcome of its parts, their checks, and the longest one's seconds."""
+    outcomes = {run.outcome() for run in parts}
+    found = [re.search(r"\((\d+) assertions|assertions: +(\d+)", run.text) for run in parts]
+    return {"test": name,
+            "outcome": next(worst for worst in ("failed", "skipped", "passed") if worst in outcomes),
+            "seconds": max(run.seconds for run in parts),
+            "checks": sum(int(checks[1] or checks[2]) for checks in found if checks)}
+
+
+ACCESS = re.compile(r"(between|and) (Read|Write) access (?:at|by thread \S+ at) (.+?)\+0x[0-9a-f]+"
+                    r"(?: in (\S+))?")
 
 
 def hazards_in(text):
-    """Returns racecheck's distinct pairs of accesses: which kernel, and where in it."""
-    def place(access):
-        kind, kernel, line = access
+    """Returns racecheck's distinct pairs of accesses: which kernel, and where in it. A report names one
+    access, then all that race with it."""
+    pairs, first = set(), None
+    for role, kind, kernel, line in ACCESS.findall(text):
         name = re.search(r"(\w+)\s*[<(]", kernel)
-        return f"{kind} {name.group(1) if name else kernel} {os.path.basename(line)}".rstrip()
-    accesses = [place(access) for access in ACCESS.findall(text)]
-    return sorted({" - ".join(pair) for pair in zip(accesses[::2], accesses[1::2])})
+        place = f"{kind} {name[1] if name else kernel} {os.path.basename(line)}".rstrip()
+        if role == "between":
+            first = place
+        else:
+            pairs.add(f"{first} - {place}")
+    return sorted(pairs)
 
 
 def sanitized(tool, program, test, limit_s):

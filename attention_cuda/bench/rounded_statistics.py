@@ -17,7 +17,7 @@ for folder in ("../python", "../../attention_cpu/bench"):
     sys.path.insert(0, os.path.join(HERE, folder))
 
 import flashlab_attention as flashlab  # noqa: E402  (found by the paths above)
-from run_context import output_of  # noqa: E402
+from sides import where_and_how  # noqa: E402
 
 HEAD_DIM, NUM_HEADS = 64, 2
 GRADIENTS = ("dQ", "dK", "dV")
@@ -75,13 +75,8 @@ def main():
         seqlen *= 2
     if options.out:
         report = {"variant": options.variant, "dtype": "bf16", "head_dim": HEAD_DIM,
-                  "num_heads": NUM_HEADS, "mask": "none", "rows": rows, "commit": options.commit,
-                  "gpu": torch.cuda.get_device_name() if is_gpu else "emulated",
-                  "driver": output_of("nvidia-smi", "--query-gpu=driver_version",
-                                      "--format=csv,noheader"),
-                  "torch": torch.__version__, "date": output_of("date", "-u", "+%F"),
-                  "command": " ".join(["attention_cuda/bench/rounded_statistics.py",
-                                       *sys.argv[1:]])}
+                  "num_heads": NUM_HEADS, "mask": "none", "rows": rows,
+                  **where_and_how(__file__, options.commit)}
         with open(options.out, "w", encoding="utf-8") as file:
             json.dump(report, file, indent=1)
     return 0

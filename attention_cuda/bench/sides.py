@@ -1,5 +1,7 @@
 """The sides of a comparison, on the same inputs: our variants, PyTorch's backends, FlashAttention-4."""
 import contextlib
+import os
+import sys
 import warnings
 
 import torch
@@ -9,11 +11,22 @@ from torch.nn.functional import scaled_dot_product_attention
 import flash_attention_4
 import flashlab_attention as flashlab
 from reference import exact_backward, exact_forward
+from run_context import output_of
 
 DTYPES = {"bf16": torch.bfloat16, "float": torch.float32}
 BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION,
             "efficient": SDPBackend.EFFICIENT_ATTENTION, "math": SDPBackend.MATH}
 RESULTS = {"forward": ("O",), "backward": ("dQ", "dK", "dV"), "both": ("O", "dQ", "dK", "dV")}
+
+
+def where_and_how(script, commit):
+    """Returns what the file of a measurement says of itself: GPU, versions, date and command."""
+    is_gpu = torch.cuda.is_available()
+    return {"commit": commit, "gpu": torch.cuda.get_device_name() if is_gpu else "emulated",
+            "driver": output_of("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"),
+            "torch": torch.__version__, "cuda": torch.version.cuda,
+            "cudnn": torch.backends.cudnn.version(), "date": output_of("date", "-u", "+%F"),
+            "command": " ".join([f"attention_cuda/bench/{os.path.basename(script)}", *sys.argv[1:]])}
 
 
 class Refused(Exception):

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -125,24 +126,19 @@ void add_tensors(KeyWriter& key, const flashlab_backward_tensors& tensors) {
   }
 }
 
-void set_addresses(ForwardTensors& views, const flashlab_forward_tensors& tensors) {
+template <class Views, class Tensors>
+void set_addresses(Views& views, const Tensors& tensors) {
   views.Q.data = tensors.Q.data;
   views.K.data = tensors.K.data;
   views.V.data = tensors.V.data;
   views.O.data = tensors.O.data;
   views.lse.data = tensors.lse.data;
-}
-
-void set_addresses(BackwardTensors& views, const flashlab_backward_tensors& tensors) {
-  views.Q.data = tensors.Q.data;
-  views.K.data = tensors.K.data;
-  views.V.data = tensors.V.data;
-  views.O.data = tensors.O.data;
-  views.lse.data = tensors.lse.data;
-  views.dO.data = tensors.dO.data;
-  views.dQ.data = tensors.dQ.data;
-  views.dK.data = tensors.dK.data;
-  views.dV.data = tensors.dV.data;
+  if constexpr (std::is_same_v<Views, BackwardTensors>) {
+    views.dO.data = tensors.dO.data;
+    views.dQ.data = tensors.dQ.data;
+    views.dK.data = tensors.dK.data;
+    views.dV.data = tensors.dV.data;
+  }
 }
 
 AttentionProblem checked(const ForwardTensors& views, const AttentionOptions& options) {

@@ -52,7 +52,11 @@ class RowMaxima {
   /// scale m + ln l. The same of a state and of what the state was made from, unless m is large.
   __device__ __forceinline__ float log_sum(int i, float l, float scale) const {
     if (l == 0) return -INFINITY;
-    return is_large(i) ? fmaf(score_[i], scale, log2f(l) * kLn2) : (product_[i] + log2f(l)) * kLn2;
+    const float ln_l = log2f(l) * kLn2;
+    if (is_large(i)) return fmaf(score_[i], scale, ln_l);
+    // scale m = c m (scale / c), and the quotient's rest makes good that c and ln 2 are rounded.
+    const float c = scale * kLog2E, quotient = scale / c, rest = fmaf(-quotient, c, scale) / c;
+    return fmaf(product_[i], quotient, fmaf(product_[i], rest, ln_l));
   }
 
   /// m of a state (attention/forward_state.hpp) to go on with. Returns the factor for sums: 1, unless m is

@@ -67,6 +67,18 @@ inline unsigned ballot(unsigned mask, bool vote) {
   return own.all;
 }
 
+/// The same value, which the compiler does not round together with what it is added to.
+template <class Value>
+Value rounded(Value value) {
+#if defined(__x86_64__)
+  asm("" : "+x"(value));
+#else
+  volatile Value stored = value;
+  value = stored;
+#endif
+  return value;
+}
+
 }  // namespace flashlab::cuda::emulation
 
 inline void __syncthreads() {
@@ -157,13 +169,19 @@ void __stcg(Value* address, std::type_identity_t<Value> value) {
 
 // The processor's arithmetic rounds to nearest, like these functions. math.h may
 // have declared __expf.
-inline float __fadd_rn(float x, float y) { return x + y; }
-inline float __fsub_rn(float x, float y) { return x - y; }
-inline float __fmul_rn(float x, float y) { return x * y; }
+inline float __fadd_rn(float x, float y) {
+  using flashlab::cuda::emulation::rounded;
+  return rounded(rounded(x) + rounded(y));
+}
+inline float __fsub_rn(float x, float y) { return __fadd_rn(x, -y); }
+inline float __fmul_rn(float x, float y) { return flashlab::cuda::emulation::rounded(x * y); }
 inline float __fdiv_rn(float x, float y) { return x / y; }
-inline double __dadd_rn(double x, double y) { return x + y; }
-inline double __dsub_rn(double x, double y) { return x - y; }
-inline double __dmul_rn(double x, double y) { return x * y; }
+inline double __dadd_rn(double x, double y) {
+  using flashlab::cuda::emulation::rounded;
+  return rounded(rounded(x) + rounded(y));
+}
+inline double __dsub_rn(double x, double y) { return __dadd_rn(x, -y); }
+inline double __dmul_rn(double x, double y) { return flashlab::cuda::emulation::rounded(x * y); }
 inline double __ddiv_rn(double x, double y) { return x / y; }
 inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
 inline float __fdividef(float x, float y) { return x / y; }

@@ -159,7 +159,7 @@ class BwdFp16x3Computing {
     multiply_dS_K(dQ);
     // 5.
     ptx::wgmma_wait<1>();
-    release(shared_.q_empty(stage));
+    ptx::mbarrier_arrive(shared_.q_empty(stage));  // by all threads that read its statistics
     add(dK_, R, of_keys[0].from_fp16(), of_keys[1].from_fp16());
     ptx::wgmma_wait<0>();
     add_dQ(tile, dQ, of_warpgroup.from_fp16());

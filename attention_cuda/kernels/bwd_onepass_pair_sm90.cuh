@@ -96,10 +96,13 @@ class BwdPairComputing {
   __device__ static void sync_computing() {
     ptx::barrier_sync(Config::kAllComputing, Config::kComputing * kWarpgroup);
   }
-  __device__ void release_in_both(ptx::SharedAddress empty) {
-    if (!is_first_thread()) return;
-    ptx::mbarrier_arrive(empty);
-    ptx::mbarrier_arrive_in_cluster(ptx::in_block_of_cluster(empty, 1 - rank_));
+  /// In the other block by one thread of the warpgroup; here by all of them if they have read statistics.
+  template <bool kByAll>
+  __device__ void release(ptx::SharedAddress empty) {
+    if (kByAll || is_first_thread()) ptx::mbarrier_arrive(empty);
+    if (is_first_thread()) {
+      ptx::mbarrier_arrive_in_cluster(ptx::in_block_of_cluster(empty, 1 - rank_));
+    }
   }
 
   // -------------------------------------------------------------------------------- scores
@@ -146,8 +149,7 @@ class BwdPairComputing {
     }
     round<Element>(P_, S);
     store_rounded(shared_.P(stage), Config::kOwnKeys, key_of_warp(), P_, lane());
-    sync_warpgroup();
-    if (is_first_thread()) ptx::mbarrier_arrive(shared_.p_full(stage));
+    ptx::mbarrier_arrive(shared_.p_full(stage));
     // 4.
     ptx::mbarrier_wait(shared_.do_full(), tile.number % 2);
     if (has_unseen_queries(tile.q_tile)) {
@@ -159,10 +161,10 @@ class BwdPairComputing {
       ptx::wgmma_wait<2>();
       add_dQ(dQ, sums_before, tile.number - 1);
       ptx::wgmma_wait<1>();
-      release_in_both(shared_.q_empty(1 - stage));
+      release<true>(shared_.q_empty(1 - stage));
     }
     ptx::wgmma_wait<0>();
-    release_in_both(shared_.do_empty());
+    release<false>(shared_.do_empty());
   }
 
   /// dQ and dK of a tile, two groups of asynchronous products.
@@ -226,9 +228,9 @@ class BwdPairComputing {
       add_dQ(dQ, sums_before, tile.number - 1);
     }
     ptx::wgmma_wait<1>();
-    release_in_both(shared_.do_empty());
+    release<false>(shared_.do_empty());
     ptx::wgmma_wait<0>();
-    release_in_both(shared_.q_empty(stage));
+    release<true>(shared_.q_empty(stage));
   }
 
   /// dS^T of the block's keys, which is in shared memory, to the other block.

@@ -190,7 +190,7 @@ class BwdWgmmaComputing {
     release(shared_.do_empty(stage));
     work_.mark(BwdWgmmaMark::kWaitsForDK, tile);
     ptx::wgmma_wait<0>();
-    release(shared_.q_empty(stage));
+    ptx::mbarrier_arrive(shared_.q_empty(stage));  // by all threads that read its statistics
     work_.mark(BwdWgmmaMark::kEnds, tile);
   }
 

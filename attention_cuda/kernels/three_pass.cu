@@ -43,26 +43,29 @@ __global__ void __launch_bounds__(kQueryWarps* kWarpSize)
   const auto mV = head_rows(arguments.V, place.b, place.kv_head, sizes.head_dim);
   const WarpRow<kHeadDim> q =
       load_row<kHeadDim>(head_rows(arguments.Q, place.b, place.h, sizes.head_dim), place.part);
-  const float scale = arguments.softmax_scale;
+  // Each pass rounds a score alike: not once with the subtraction in one, and before it in another.
+  const auto score = [&, scale = arguments.softmax_scale](int j) {
+    return __fmul_rn(scale, dot(q, load_row<kHeadDim>(mK, j)));
+  };
 
   // Pass 1: the maximum score.
   float row_max = -INFINITY;
   for (int j = begin_key; j < end_key; ++j) {
-    row_max = fmaxf(row_max, scale * dot(q, load_row<kHeadDim>(mK, j)));
+    row_max = fmaxf(row_max, score(j));
   }
   const float shift = shift_of(row_max);
 
   // Pass 2: the sum of the weights.
   float row_sum = 0;
   for (int j = begin_key; j < end_key; ++j) {
-    row_sum += expf(scale * dot(q, load_row<kHeadDim>(mK, j)) - shift);
+    row_sum += expf(score(j) - shift);
   }
   const float divisor = divisor_of(row_sum);
 
   // Pass 3: the output.
   WarpRow<kHeadDim> o;
   for (int j = begin_key; j < end_key; ++j) {
-    const float p = expf(scale * dot(q, load_row<kHeadDim>(mK, j)) - shift) / divisor;
+    const float p = expf(score(j) - shift) / divisor;
     scale_and_add(o, 1.f, p, load_row<kHeadDim>(mV, j));
   }
   if (row_sum == 0) o = {};  // only scores of -inf: ignore even a NaN in V

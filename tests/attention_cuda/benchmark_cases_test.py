@@ -39,13 +39,15 @@ class Sanitizers(unittest.TestCase):
     HAZARDS = """
 ========= Error: Race reported between Write access at sumKernel(int *, int *)+0x90 in race.cu:12
 =========     and Read access at void lab::sum<int, 4>(int *)+0x100 in /home/race.cu:17 [508 hazards]
+=========     and Write access at void lab::sum<int, 4>(int *)+0x140 in /home/race.cu:19 [8 hazards]
 ========= Error: Race reported between Write access at sumKernel(int *, int *)+0x90 in race.cu:12
 =========     and Read access at void lab::sum<int, 8>(int *)+0x100 in /home/race.cu:17 [4 hazards]
 """
 
     def test_racechecks_hazards_are_places_in_kernels(self):
         self.assertEqual(on_a_gpu.hazards_in(self.HAZARDS),
-                         ["Write sumKernel race.cu:12 - Read sum race.cu:17"])
+                         ["Write sumKernel race.cu:12 - Read sum race.cu:17",
+                          "Write sumKernel race.cu:12 - Write sum race.cu:19"])
 
     def test_one_test_that_fails_fails_the_tool(self):
         runs = [{"test": test, "outcome": outcome, "seconds": seconds, "summary": summary,
@@ -58,6 +60,38 @@ class Sanitizers(unittest.TestCase):
                           "summary": "8 hazards", "in": ["c"], "hazards": ["x - y"]})
         self.assertEqual(on_a_gpu.of_all_tests("racecheck", runs[:2])["outcome"], "not run")
         self.assertEqual(on_a_gpu.of_all_tests("racecheck", runs[:1])["outcome"], "passed")
+
+
+class TestsInParts(unittest.TestCase):
+    PROGRAM = """#!/bin/sh
+case "$*" in
+  "--list-test-names-only [parts]") echo long;;
+  --list-test-names-only) printf 'short\\nlong\\n';;
+  *) [ "$FLASHLAB_FIRST_CASE" != "$WRONG" ] && echo "All tests passed ($((FLASHLAB_CASE_STEP + FLASHLAB_FIRST_CASE)) \
+assertions in 1 test case)";;
+esac
+"""
+
+    def results(self, wrong):
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "tests")
+            with open(program, "w", encoding="utf-8") as file:
+                file.write(self.PROGRAM)
+            os.chmod(program, 0o755)
+            with unittest.mock.patch.dict(os.environ, {"WRONG": wrong}), \
+                    contextlib.redirect_stdout(io.StringIO()):
+                return {row["test"]: row for row in on_a_gpu.run_tests(program, 60)[0]}
+
+    def test_each_part_of_a_test_runs_once_and_counts(self):
+        results = self.results(wrong="none")
+        self.assertEqual([results[name]["outcome"] for name in ("long", "short")], ["passed"] * 2)
+        self.assertEqual(results["long"]["checks"], 8 * 8 + sum(range(8)))
+        self.assertEqual(results["short"]["checks"], 0)
+
+    def test_one_part_that_fails_fails_the_test(self):
+        results = self.results(wrong="3")
+        self.assertEqual(results["long"]["outcome"], "failed")
+        self.assertEqual(results["short"]["outcome"], "passed")
 
 
 class BadArguments(unittest.TestCase):

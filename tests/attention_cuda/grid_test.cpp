@@ -1,7 +1,6 @@
 // Every kernel over the grid of generated cases that the CPU is tested with, against the oracle.
 // FLASHLAB_CASE_STEP=1 takes every case (a GPU's time), FLASHLAB_FIRST_CASE=k begins at case k.
-#include <cstdlib>
-
+#include "tests/attention_cuda/chosen_cases.hpp"
 #include "tests/attention_cuda/kernel_check.hpp"
 #include "tests/catch_shim.hpp"
 
@@ -10,14 +9,8 @@ using namespace flashlab::test;
 
 namespace {
 
-int number_from_environment(const char* name, int otherwise) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? otherwise : std::atoi(text);
-}
-
 void check_cases(Pass pass, DataType dtype, const std::vector<KernelCase>& kernels) {
-  const int first = number_from_environment("FLASHLAB_FIRST_CASE", 0),
-            step = number_from_environment("FLASHLAB_CASE_STEP", FLASHLAB_DEFAULT_CASE_STEP);
+  const auto [first, step] = chosen_cases(FLASHLAB_DEFAULT_CASE_STEP);
   WorstErrors worst;
   int num_cases = 0;
   for (int number = first; number < kNumCases; number += step) {
@@ -47,37 +40,37 @@ std::vector<KernelCase> ordered_kernels(DataType dtype) {
 
 }  // namespace
 
-TEST_CASE("every forward kernel agrees with the oracle in float", "[cuda][grid]") {
+TEST_CASE("every forward kernel agrees with the oracle in float", "[cuda][grid][parts]") {
   FLASHLAB_NEEDS_GPU();
   check_cases(Pass::kForward, DataType::kFloat32);
 }
 
-TEST_CASE("every forward kernel agrees with the oracle in bf16", "[cuda][grid]") {
+TEST_CASE("every forward kernel agrees with the oracle in bf16", "[cuda][grid][parts]") {
   FLASHLAB_NEEDS_GPU();
   check_cases(Pass::kForward, DataType::kBFloat16);
 }
 
-TEST_CASE("every forward kernel agrees with the oracle in fp16", "[cuda][grid]") {
+TEST_CASE("every forward kernel agrees with the oracle in fp16", "[cuda][grid][parts]") {
   FLASHLAB_NEEDS_GPU();
   check_cases(Pass::kForward, DataType::kFloat16);
 }
 
-TEST_CASE("every backward kernel agrees with the oracle in float", "[cuda][grid]") {
+TEST_CASE("every backward kernel agrees with the oracle in float", "[cuda][grid][parts]") {
   FLASHLAB_NEEDS_GPU();
   check_cases(Pass::kBackward, DataType::kFloat32);
 }
 
-TEST_CASE("every backward kernel agrees with the oracle in bf16", "[cuda][grid]") {
+TEST_CASE("every backward kernel agrees with the oracle in bf16", "[cuda][grid][parts]") {
   FLASHLAB_NEEDS_GPU();
   check_cases(Pass::kBackward, DataType::kBFloat16);
 }
 
-TEST_CASE("every backward kernel agrees with the oracle in fp16", "[cuda][grid]") {
+TEST_CASE("every backward kernel agrees with the oracle in fp16", "[cuda][grid][parts]") {
   FLASHLAB_NEEDS_GPU();
   check_cases(Pass::kBackward, DataType::kFloat16);
 }
 
-TEST_CASE("kernels that add to dQ in a fixed order agree with the oracle", "[cuda][grid]") {
+TEST_CASE("kernels that add to dQ in a fixed order agree with the oracle", "[cuda][grid][parts]") {
   FLASHLAB_NEEDS_GPU();
   for (const DataType dtype : {DataType::kBFloat16, DataType::kFloat16}) {
     check_cases(Pass::kBackward, dtype, ordered_kernels(dtype));

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/attention_cuda/chosen_cases.hpp"
 #include "tests/attention_cuda/kernel_check.hpp"
 #include "tests/catch_shim.hpp"
 
@@ -36,7 +37,8 @@ GeneratedCase with_more_keys(GeneratedCase generated) {
 void check_each_length(Pass pass, DataType dtype) {
   const std::vector<KernelCase> kernels = chosen_kernels(pass, dtype);
   WorstErrors worst;
-  for (std::int64_t seqlen = 1; seqlen <= FLASHLAB_MOST_LENGTH; seqlen += FLASHLAB_LENGTH_STEP) {
+  const auto [first, step] = chosen_cases(FLASHLAB_LENGTH_STEP);
+  for (std::int64_t seqlen = 1 + first; seqlen <= FLASHLAB_MOST_LENGTH; seqlen += step) {
     for (const auto causal :
          {textbook::Causal::kNo, textbook::Causal::kTopLeft, textbook::Causal::kBottomRight}) {
       check_kernels(worst, pass, kernels, with_more_keys(square_case(dtype, seqlen, 64, causal)));
@@ -83,35 +85,37 @@ void check_ragged_lengths(Pass pass, DataType dtype) {
 }  // namespace
 
 TEST_CASE("each length from 1 to 300 is right under every mask: forward, float",
-          "[cuda][lengths]") {
+          "[cuda][lengths][parts]") {
   FLASHLAB_NEEDS_GPU();
   check_each_length(Pass::kForward, DataType::kFloat32);
 }
 
-TEST_CASE("each length from 1 to 300 is right under every mask: forward, bf16", "[cuda][lengths]") {
+TEST_CASE("each length from 1 to 300 is right under every mask: forward, bf16",
+          "[cuda][lengths][parts]") {
   FLASHLAB_NEEDS_GPU();
   check_each_length(Pass::kForward, DataType::kBFloat16);
 }
 
-TEST_CASE("each length from 1 to 300 is right under every mask: forward, fp16", "[cuda][lengths]") {
+TEST_CASE("each length from 1 to 300 is right under every mask: forward, fp16",
+          "[cuda][lengths][parts]") {
   FLASHLAB_NEEDS_GPU();
   check_each_length(Pass::kForward, DataType::kFloat16);
 }
 
 TEST_CASE("each length from 1 to 300 is right under every mask: backward, float",
-          "[cuda][lengths]") {
+          "[cuda][lengths][parts]") {
   FLASHLAB_NEEDS_GPU();
   check_each_length(Pass::kBackward, DataType::kFloat32);
 }
 
 TEST_CASE("each length from 1 to 300 is right under every mask: backward, bf16",
-          "[cuda][lengths]") {
+          "[cuda][lengths][parts]") {
   FLASHLAB_NEEDS_GPU();
   check_each_length(Pass::kBackward, DataType::kBFloat16);
 }
 
 TEST_CASE("each length from 1 to 300 is right under every mask: backward, fp16",
-          "[cuda][lengths]") {
+          "[cuda][lengths][parts]") {
   FLASHLAB_NEEDS_GPU();
   check_each_length(Pass::kBackward, DataType::kFloat16);
 }

@@ -32,9 +32,10 @@ class RoundedProducts {
 
   /// Relative error of a score beyond rounding in float.
   double score_epsilon() const {
-    return arithmetic_.products == cuda::Products::kTensorFloat32
-               ? std::ldexp(1.0, -10)
-               : std::numeric_limits<float>::epsilon();
+    if (arithmetic_.products == cuda::Products::kTensorFloat32) return std::ldexp(1.0, -10);
+    // Tensor cores round sums towards zero, and a sum of three products a step is rounded three times as often.
+    constexpr double kOfFloat = std::numeric_limits<float>::epsilon();
+    return arithmetic_.products == cuda::Products::kTensorFloat32x3 ? 2 * kOfFloat : kOfFloat;
   }
   /// Of P and dS as they are multiplied.
   double operand_epsilon() const {

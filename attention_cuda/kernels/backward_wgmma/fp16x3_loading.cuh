@@ -119,8 +119,7 @@ __device__ __forceinline__ void load_fp16x3_statistics(const BwdFp16x3Shared& sh
   if (lane == 0) {
     ptx::store_shared(shared.statistics_of_tile(stage), largest_scale / kUp, largest_factor);
   }
-  __syncwarp();
-  if (lane == 0) ptx::mbarrier_arrive(shared.q_full(stage));
+  ptx::mbarrier_arrive(shared.q_full(stage));
 }
 
 }  // namespace flashlab::cuda

@@ -81,11 +81,10 @@ __device__ BwdWgmmaWork<Config> wait_for_work(const BwdWgmmaShared<Config>& shar
   return handed_over(shared, arguments, taken);
 }
 
-/// By all threads of a warp, when they have read that tile for the last time.
+/// By every thread that has read that tile for the last time.
 template <class Config>
 __device__ void release_work(const BwdWgmmaShared<Config>& shared, std::uint32_t taken) {
-  __syncwarp();
-  if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(shared.work_empty(taken % 2));
+  ptx::mbarrier_arrive(shared.work_empty(taken % 2));
 }
 
 /// By one warp: lse and delta of the query tiles of all K/V tiles of the block.

@@ -141,6 +141,7 @@ class BwdWgmmaShared {
 /// By all threads of the block, before anything else. Then waits for delta.
 template <class Config>
 __device__ void initialise_barriers(const BwdWgmmaShared<Config>& shared, bool takes_turns) {
+  constexpr int kReading = Config::kComputing * Config::kWarpgroup;  // threads
   if (threadIdx.x == 0) {
     ptx::mbarrier_init(shared.v_full(), 1);
     ptx::mbarrier_init(shared.v_empty(), Config::kComputing);
@@ -149,8 +150,8 @@ __device__ void initialise_barriers(const BwdWgmmaShared<Config>& shared, bool t
       ptx::mbarrier_init(shared.k_empty(stage), Config::kComputing);
     }
     for (int stage = 0; stage < Config::kStages; ++stage) {
-      ptx::mbarrier_init(shared.q_full(stage), 2);  // the copy, and the statistics
-      ptx::mbarrier_init(shared.q_empty(stage), Config::kComputing);
+      ptx::mbarrier_init(shared.q_full(stage), 1 + 32);  // the copy, and lanes with statistics
+      ptx::mbarrier_init(shared.q_empty(stage), kReading);
       ptx::mbarrier_init(shared.do_full(stage), 1);
       ptx::mbarrier_init(shared.do_empty(stage), Config::kComputing);
       ptx::mbarrier_init(shared.ds_full(stage), Config::kComputing);
@@ -161,11 +162,10 @@ __device__ void initialise_barriers(const BwdWgmmaShared<Config>& shared, bool t
       ptx::mbarrier_init(shared.sums_full(warpgroup, 1), 1);
       ptx::mbarrier_init(shared.sums_empty(warpgroup), 1);
     }
-    // The warps that compute, the one that brings lse and delta, and those that add.
-    const int reading = Config::kComputing * Config::kWarpgroup / 32 + (takes_turns ? 3 : 1);
     for (std::uint32_t slot = 0; slot < 2; ++slot) {
       ptx::mbarrier_init(shared.work_full(slot), 1);
-      ptx::mbarrier_init(shared.work_empty(slot), reading);
+      // And the warp that brings lse and delta, and the threads that add.
+      ptx::mbarrier_init(shared.work_empty(slot), kReading + 32 + (takes_turns ? 2 : 0));
     }
     ptx::fence_mbarrier_init();
   }
@@ -369,8 +369,7 @@ __device__ __forceinline__ void load_statistics(const Shared& shared,
     ptx::store_shared(to, __float_as_uint(statistics.lse_log2));
     ptx::store_shared(to + 4 * Config::kBlockQ, __float_as_uint(statistics.delta));
   }
-  __syncwarp();
-  if (lane == 0) ptx::mbarrier_arrive(shared.q_full(stage));
+  ptx::mbarrier_arrive(shared.q_full(stage));
 }
 
 /// By a computing warpgroup: which queries see each of its keys, from first_key on. `to`: a pair of

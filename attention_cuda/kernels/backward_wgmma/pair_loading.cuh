@@ -115,9 +115,9 @@ __device__ void initialise_barriers(const BwdPairShared<Config>& shared) {
     ptx::mbarrier_init(shared.do_full(), 1);
     ptx::mbarrier_init(shared.do_empty(), kOfBoth);
     for (int stage = 0; stage < Config::kStages; ++stage) {
-      ptx::mbarrier_init(shared.q_full(stage), 2);  // the copies, and the statistics
-      ptx::mbarrier_init(shared.q_empty(stage), kOfBoth);
-      ptx::mbarrier_init(shared.p_full(stage), 1);
+      ptx::mbarrier_init(shared.q_full(stage), 1 + 32);  // the copies, and lanes with statistics
+      ptx::mbarrier_init(shared.q_empty(stage), Config::kComputing * (Config::kWarpgroup + 1));
+      ptx::mbarrier_init(shared.p_full(stage), Config::kWarpgroup);
       ptx::mbarrier_init(shared.ds_full(stage), 1);  // and the bytes of the other block
     }
     for (int warpgroup = 0; warpgroup < Config::kComputing; ++warpgroup) {

@@ -189,8 +189,9 @@ class OneGpu {
 
   /// What the calls of a rank leave for the next one.
   struct Kept {
+    Kept(std::size_t bytes, std::int64_t calls) : workspace(bytes), num_calls(calls) {}
     DeviceMemory workspace;
-    std::int64_t num_calls = 0, num_done = 0;
+    std::int64_t num_calls, num_done = 0;
   };
 
   /// Null if the kernel cannot sum dQ over the calls of a rank.
@@ -212,7 +213,7 @@ class OneGpu {
       }
     }
     if (num_calls == 0) return nullptr;
-    return std::unique_ptr<Kept>(new Kept{DeviceMemory(bytes), num_calls});
+    return std::make_unique<Kept>(bytes, num_calls);
   }
 
   /// The call with all queries of the rank: those before call.queries see none of its keys.

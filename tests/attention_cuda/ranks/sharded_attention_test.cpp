@@ -130,6 +130,37 @@ TEST_CASE("several ranks give the bits of one GPU that takes the same keys in th
   }
 }
 
+TEST_CASE("ranks pass on equal weights however large their equal scores are", "[ranks]") {
+  FLASHLAB_NEEDS_GPU();
+  // c m is rounded to multiples of 1/8 in a state, and what that changes is in l and O.
+  for (const double score : {1.0e6, 1.1e6, 1.23e6, 1.37e6}) {
+    for (const DataType dtype : kTypes) {
+      ShardedProblem problem = {masked_problems(20, 48).front(), {Sharding::kContiguous, 3}};
+      problem.whole.dtype = dtype;
+      problem.whole.softmax_scale = score / static_cast<double>(problem.whole.head_dim);
+      WholeInputs inputs = drawn_inputs(problem.whole, 5);
+      const auto fill = [&](HostTensor& tensor, const auto& value_of_row) {
+        const std::int64_t rows = tensor.shape[2], columns = tensor.shape[3];
+        for (std::int64_t k = 0; k < std::ssize(tensor.bytes) / size_in_bytes(dtype); ++k) {
+          store(tensor.bytes.data(), dtype, k, value_of_row(k / columns % rows));
+        }
+      };
+      fill(inputs.Q, [](auto) { return 1.0; });
+      fill(inputs.K, [](auto) { return 1.0; });
+      fill(inputs.V, [](auto row) { return row < 16 ? 1.0 : 0.0; });  // the first rank's
+      for (const char* variant : {"ring", "gather-kv"}) {
+        INFO(variant << " in " << to_string(dtype) << ", scores of " << score);
+        const WholeResults results = run_on_peers(problem, {variant, ""}, inputs);
+        for (const double value : results.O.values()) REQUIRE(std::abs(value * 3 - 1) < 0x1p-8);
+        const double expected = score + std::log(48);
+        for (const double lse : results.lse.values()) {
+          REQUIRE(std::abs(lse / expected - 1) < 0x1p-21);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE(
     "ranks whose kernels sum dQ give the bits of one GPU whose kernels do so in the same order",
     "[ranks]") {
