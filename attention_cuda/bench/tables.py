@@ -352,12 +352,12 @@ TABLES = {"ranks": ranks, "links": links, "causes": causes, "flags": flags, "row
 
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3) or sys.argv[1] not in TABLES:
-        sys.exit(f"tables.py: expected one of {', '.join(TABLES)}, and perhaps of which run (h100, four, causes)")
+        sys.exit(f"tables.py: expected one of {', '.join(TABLES)}, and perhaps of which run (h100, four, causes, checked)")
     which_run = sys.argv[2:]
     try:
         TABLES[sys.argv[1]]()
     except FileNotFoundError as error:
-        sys.exit(f"tables.py: no {os.path.normpath(error.filename)}: expected h100, four or causes after the table")
+        sys.exit(f"tables.py: no {os.path.normpath(error.filename)}: expected h100, four, causes or checked after the table")
     except KeyError as error:
         sys.exit(f"tables.py: the results of this run have no {error}: expected 'causes' after {sys.argv[1]}"
                  if sys.argv[1] in ("causes", "flags") else f"tables.py: no {error} in the results of this run")

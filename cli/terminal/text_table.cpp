@@ -106,11 +106,13 @@ std::size_t TextTable::narrowest(std::size_t column, bool breaks_paths) const {
 }
 
 TextTable::Widths TextTable::least_widths(std::size_t available) const {
+  const Widths natural = natural_widths();
   Widths least;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     least.push_back(narrowest(i, false));
     const bool fits = total(i == 0 ? least : Widths{least.front(), least.back()}) <= available;
     if (!fits) least.back() = narrowest(i, true);
+    least.back() = std::min(least.back(), natural[i]);  // short columns are not wrapped
   }
   return least;
 }

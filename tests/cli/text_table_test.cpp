@@ -86,6 +86,14 @@ TEST_CASE("columns that do not fit come in a further block with the first column
   CHECK_THAT(text, contains("\n\n  n "));
 }
 
+TEST_CASE("short columns take no more than they need, so that a heading wraps before a column moves below") {
+  TextTable table({{"name"}, {"type"}, {"of all rows", Align::kRight}, {"time", Align::kRight}});
+  table.row({"a_kernel_s_name", "bf16", "24", "1.05"});
+  const std::string text = table.to_string(kNarrow);
+  CHECK(test::widest_line(text) <= 40);
+  CHECK(std::count(text.begin(), text.end(), 'k') == 1);  // one block
+}
+
 TEST_CASE("digits are grouped from five on") {
   CHECK(grouped("1234") == "1234");
   CHECK(grouped("12345") == "12 345");
