@@ -111,6 +111,24 @@ TEST_CASE("a page of a command that is not there is refused") {
   CHECK(flashlab("completion tcsh").code == 2);
 }
 
+TEST_CASE("a flag that may be repeated is taken twice, in every command that has it") {
+  const std::regex repeated(R"(\\fB\\-\\-([a-z\\-]+)\\fR[^\n]*\n[^\n]*may be repeated)");
+  std::size_t count = 0;
+  for (const auto& [path, flags] : commands_by_help()) {
+    const std::string page = flashlab("manual " + path).out;
+    for (std::sregex_iterator flag(page.begin(), page.end(), repeated), end; flag != end; ++flag) {
+      const std::string name =
+          "--" + std::regex_replace((*flag)[1].str(), std::regex(R"(\\-)"), "-");
+      CAPTURE(path, name);
+      // The program is missing: that is told after each flag was taken.
+      CHECK_THAT(flashlab(path + " " + name + " a=1 " + name + " b=2").err,
+                 !contains("required but received"));
+      ++count;
+    }
+  }
+  CHECK(count > 20);
+}
+
 TEST_CASE("manual and completion stand in no list of commands") {
   CHECK_THAT(flashlab("--help").out, !contains("manual"));
   CHECK_THAT(flashlab("manual").out, !contains("completion"));
