@@ -178,6 +178,12 @@ TEST_CASE("bash completes commands, programs, exercises, choices, lists and file
   CHECK(completed(place, "flashlab exercises ch") == Words{"check"});
   CHECK(completed(place, "flashlab trace softmax_o") == Words{"softmax_online"});
   CHECK(completed(place, "flashlab trace min") == Words{"mine.toy"});
+  CHECK(completed(place, "flashlab format min") == Words{"mine.toy"});
+  CHECK(completed(place, "flashlab picture ce") == Words{"cells"});
+  CHECK(completed(place, "flashlab picture ti") == Words{"tiles", "timeline"});
+  CHECK(completed(place, "flashlab picture cells min") == Words{"mine.toy"});
+  CHECK(completed(place, "flashlab picture --svg a.svg cells ce") == Words{});
+  CHECK(completed(place, "flashlab picture cells softmax_o") == Words{"softmax_online"});
   CHECK(completed(place, "flashlab exercises check 02") == Words{"02_c00"});
   CHECK(completed(place, "flashlab attention --mask causal-") == Words{"causal-bottom-right"});
   CHECK(completed(place, "flashlab attention --mask = causal-") == Words{"causal-bottom-right"});
@@ -197,11 +203,15 @@ TEST_CASE("the scripts are ones that their shells read") {
   const Outcome outcome = place.shell(
       "flashlab completion fish >flashlab.fish\n"
       "fish --no-config -c 'source flashlab.fish; complete -C \"flashlab exercises che\"; "
-      "complete -C \"flashlab attention --mask \"; complete -C \"flashlab compare -v naive,fl\"'");
+      "complete -C \"flashlab attention --mask \"; complete -C \"flashlab compare -v naive,fl\"; "
+      "complete -C \"flashlab picture cells softmax_on\"; "
+      "complete -C \"flashlab picture cells resc\"'");
   CHECK(outcome.err == "");
   CHECK_THAT(outcome.out, contains("check\t"));
   CHECK_THAT(outcome.out, contains("causal-bottom-right"));
   CHECK_THAT(outcome.out, contains("naive,flash2"));
+  CHECK_THAT(outcome.out, contains("softmax_online"));
+  CHECK_THAT(outcome.out, !contains("rescaled"));
 }
 
 }  // namespace flashlab::test
