@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -14,6 +15,8 @@
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/keyboard.hpp"
 #include "text/utf8.hpp"
+#include "text/visible.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -250,12 +253,37 @@ class Screen {
     cursor_ = typed_.size();
   }
 
+  /// In pages, if the window is small.
   void show_help() {
-    std::cout << "\x1b[H\x1b[J" << DebugSession::help_text()
-              << "\nOf these, a key starts the command; arrows are back and next. In a command\n"
-              << "they move in the line and to earlier commands, and Escape leaves it.\n"
-              << "Any key goes on." << std::flush;
-    keyboard_.key();
+    std::size_t first = 0;
+    for (;;) {
+      const WindowSize window = window_size();  // which may change meanwhile
+      std::vector<std::string> lines =
+          DebugSession::help_lines(std::max(window.columns, kSmallestWindow.columns));
+      lines.emplace_back();
+      for (std::string& line :
+           paragraph_lines("Of these, a key starts the command; arrows are back and next. In a "
+                           "command they move "
+                           "in the line and to earlier commands, and Escape leaves it.",
+                           window.columns)) {
+        lines.push_back(std::move(line));
+      }
+      const std::size_t end =
+          std::min(lines.size(), first + std::max<std::size_t>(window.rows, 2) - 1);
+      std::cout << "\x1b[H";
+      for (std::size_t at = first; at < end; ++at) std::cout << lines[at] << "\x1b[K\n";
+      const bool is_last = end == lines.size();
+      std::cout << (is_last ? "Any key goes on." : "Any key shows more, q leaves the help.")
+                << "\x1b[K\x1b[J" << std::flush;
+      const auto key = keyboard_.key();
+      if (!key) {
+        keyboard_.resume();
+      } else if (is_last || key->letter() == 'q' || key->kind == Key::Kind::kEscape) {
+        return;
+      } else {
+        first = end;
+      }
+    }
   }
 
   DebugSession& session_;
