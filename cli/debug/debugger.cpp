@@ -81,9 +81,9 @@ class Screen {
 
  private:
   void draw() {
-    std::string frame =
-        debug_screen(session_, {message_, is_typing_ ? typed_line() : "", cursor_ + 1},
-                     window_size(), terminal_);
+    std::string frame = debug_screen(
+        session_, {message_, is_typing_ ? typed_line() : "", display_width(before_cursor())},
+        window_size(), terminal_);
     std::cout << "\x1b[H" << frame << "\x1b[J" << std::flush;
   }
 
@@ -108,8 +108,9 @@ class Screen {
 
   /// ":next 3_", with the mark where the next letter goes.
   std::string typed_line() const {
-    return ":" + typed_.substr(0, cursor_) + "_" + typed_.substr(cursor_);
+    return before_cursor() + "_" + printable(typed_.substr(cursor_));
   }
+  std::string before_cursor() const { return ":" + printable(typed_.substr(0, cursor_)); }
 
   void press(const Key& key) {
     switch (key.kind) {
@@ -177,10 +178,10 @@ class Screen {
         is_typing_ = false;
         break;
       case Key::Kind::kLeft:
-        cursor_ -= cursor_ > 0 ? 1 : 0;
+        cursor_ = start_of_cell(typed_, cursor_);
         break;
       case Key::Kind::kRight:
-        cursor_ += cursor_ < typed_.size() ? 1 : 0;
+        cursor_ = end_of_cell(typed_, cursor_);
         break;
       case Key::Kind::kHome:
         cursor_ = 0;
@@ -189,7 +190,7 @@ class Screen {
         cursor_ = typed_.size();
         break;
       case Key::Kind::kDelete:
-        if (cursor_ < typed_.size()) typed_.erase(cursor_, 1);
+        typed_.erase(cursor_, end_of_cell(typed_, cursor_) - cursor_);
         break;
       case Key::Kind::kUp:
         if (in_history_ > 0) recall(in_history_ - 1);
@@ -200,6 +201,7 @@ class Screen {
       case Key::Kind::kCharacter:
         type(key.character);
         break;
+      case Key::Kind::kLetter:
       case Key::Kind::kPaste:
         insert(key.text);
         break;
@@ -208,11 +210,10 @@ class Screen {
     }
   }
 
-  /// Commands are ASCII.
+  /// Whatever it is: the command says what does not belong to it.
   void insert(std::string_view text) {
-    for (const char one : text) {
-      if (one >= ' ' && one <= '~') typed_.insert(cursor_++, 1, one);
-    }
+    typed_.insert(cursor_, text);
+    cursor_ += text.size();
   }
 
   void type(char key) {
@@ -239,9 +240,10 @@ class Screen {
       if (typed_.empty()) {
         is_typing_ = false;
       } else if (cursor_ > 0) {
-        typed_.erase(--cursor_, 1);
+        const std::size_t start = start_of_cell(typed_, cursor_);
+        typed_.erase(start, std::exchange(cursor_, start) - start);
       }
-    } else {
+    } else if (key >= ' ') {  // not a control character that has no meaning here
       insert({&key, 1});
     }
   }
