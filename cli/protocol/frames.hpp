@@ -16,7 +16,8 @@ namespace flashlab::cli {
 /// A message, or the reason why there is none.
 struct Frame {
   nlohmann::json body;
-  std::string error;  // "the header 'Content-Length: x' has no length"; empty: `body` is valid
+  std::string error;     // "the header 'Content-Length: x' has no length"; empty: `body` is valid
+  bool is_json = false;  // of a bad frame: its content is JSON
 };
 
 /// Cuts a stream of bytes into frames. After a bad frame it looks for the next header, so that a

@@ -99,11 +99,16 @@ void LspServer::fail(const json& id, int code, const std::string& message) {
 }
 
 void LspServer::serve(const Frame& frame) {
-  if (!frame.error.empty()) return fail(nullptr, kParseError, frame.error);
+  if (!frame.error.empty()) {
+    return fail(nullptr, frame.is_json ? kInvalidRequest : kParseError, frame.error);
+  }
   const auto id = frame.body.find("id");
   const bool is_request = id != frame.body.end();
   const auto method = frame.body.find("method");
-  if (method == frame.body.end() || !method->is_string()) return;  // an answer to nothing
+  if (method == frame.body.end()) return;  // an answer to nothing
+  if (!method->is_string()) {
+    return is_request ? fail(*id, kInvalidRequest, "\"method\" is no text") : void();
+  }
   const auto row = table().find(method->get<std::string>());
   const unsigned states = row == table().end() ? unsigned{kReady} : row->second.states;
   if ((states & state_) == 0) {
