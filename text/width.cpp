@@ -97,6 +97,24 @@ std::size_t display_width(std::string_view text) {
   return columns;
 }
 
+std::size_t end_of_cell(std::string_view text, std::size_t at) {
+  if (at >= text.size()) return text.size();
+  const auto end_of_piece = [&] {
+    return at + (text[at] == '\x1b' ? 1 : piece_at(text, at).bytes);  // no colour: a text as typed
+  };
+  at = end_of_piece();
+  while (at < text.size() && !is_odd(code_point(text, at)) && piece_at(text, at).columns == 0) {
+    at = end_of_piece();
+  }
+  return at;
+}
+
+std::size_t start_of_cell(std::string_view text, std::size_t at) {
+  std::size_t start = 0;
+  for (std::size_t end = 0; end < at; end = end_of_cell(text, end)) start = end;
+  return start;
+}
+
 std::vector<std::string> display_cells(std::string_view text) {
   std::vector<std::string> cells;
   for (std::size_t at = 0; at < text.size();) {

@@ -16,6 +16,11 @@ std::size_t display_width(std::string_view text);
 /// and the second column of a wide letter is empty. Colour codes are left out.
 std::vector<std::string> display_cells(std::string_view text);
 
+/// Return where the character before byte `at`, or at it, starts and ends as a terminal shows it: a letter
+/// with its combining marks. `at` stands between such characters. At the start or the end of the text: `at`.
+std::size_t start_of_cell(std::string_view text, std::size_t at);
+std::size_t end_of_cell(std::string_view text, std::size_t at);
+
 /// Returns the text in exactly `width` columns: padded on the right, or cut with an ellipsis.
 std::string fitted(std::string_view text, std::size_t width, bool unicode);
 

@@ -56,7 +56,6 @@ CommandAction add_debug(CLI::App& app) {
   add_option(command, "--break", options->breakpoints,
              "a breakpoint: 12, '12 if R1 > 0', 'R1 > 0', 'out[3] is written'; may be repeated")
       .type_name("WHERE")
-      .expected(1, 1)
       .allow_extra_args(false);
   options->debugger.add_to(command);
   options->machine.add_to(command, true);

@@ -160,17 +160,37 @@ std::string past_line(DebugSession& session, const toy::PastStep& past) {
   return loops.empty() ? text : text + "   (" + loops + ")";
 }
 
+/// As many keys as fit, and always those of the help and of the end.
+std::string keys_line(std::size_t columns) {
+  constexpr std::string_view kLast = "? help  q quit";
+  std::string text;
+  for (const std::string_view key :
+       {"n next", "b back", "c continue", "r reverse", "w who wrote", "t break", "s symbols"}) {
+    if (text.size() + key.size() + 2 + kLast.size() > columns) break;
+    text += std::string(key) + "  ";
+  }
+  return text + std::string(kLast);
+}
+
 }  // namespace
 
 std::string part_around(const std::string& line, std::size_t cursor, std::size_t columns) {
-  if (line.size() <= columns || columns < 3) return line;
+  std::vector<std::string> cells = display_cells(line);
+  if (cells.size() <= columns || columns < 3) return line;
   // Half a window behind the cursor if there is so much, so that a letter does not move the line each time.
   const std::size_t half = columns / 2;
   const std::size_t start =
-      cursor < columns - 1 ? 0 : std::min(cursor - half, line.size() - columns);
-  std::string part = line.substr(start, columns);
-  if (start > 0) part.front() = '<';
-  if (start + columns < line.size()) part.back() = '>';
+      cursor < columns - 1 ? 0 : std::min(cursor - half, cells.size() - columns);
+  const auto cut = [&](std::size_t at, const char* mark) {
+    // Of a wide letter, neither column can be shown alone.
+    if (cells[at].empty()) cells[at - 1] = " ";
+    if (at + 1 < cells.size() && cells[at + 1].empty()) cells[at + 1] = " ";
+    cells[at] = mark;
+  };
+  if (start > 0) cut(start, "<");
+  if (start + columns < cells.size()) cut(start + columns - 1, ">");
+  std::string part;
+  for (std::size_t at = start; at < start + columns; ++at) part += cells[at];
   return part;
 }
 
@@ -221,9 +241,7 @@ std::string debug_screen(DebugSession& session, const ScreenBottom& bottom, Wind
   }
   lines.push_back(line(counters_line(session)));
   for (const std::string& one : message) lines.push_back(line(one));
-  lines.push_back(
-      styled(line("n next  b back  c continue  r reverse  w who wrote  t break  s symbols  ? help"),
-             Style::kDim, terminal));
+  lines.push_back(styled(line(keys_line(window.columns)), Style::kDim, terminal));
   std::string text;
   for (const std::string& one : lines) text += (text.empty() ? "" : "\n") + one;
   return text;

@@ -94,13 +94,22 @@ struct DebugSession::Words {
   }
 };
 
-std::string DebugSession::help_text() {
-  std::string text;
+std::vector<std::string> DebugSession::help_lines(std::size_t columns) {
+  constexpr std::size_t kLeft = 24;
+  std::vector<std::string> lines;
   for (const VerbRow& row : kDebugVerbs) {
     std::string left = std::string(row.short_name) + ", " + std::string(row.name) + " " +
                        std::string(row.argument);
-    text += fitted(left, 24, false) + std::string(row.does) + "\n";
+    for (const std::string& does : paragraph_lines(row.does, columns - kLeft)) {
+      lines.push_back(fitted(std::exchange(left, {}), kLeft, false) + does);
+    }
   }
+  return lines;
+}
+
+std::string DebugSession::help_text() {
+  std::string text;
+  for (const std::string& line : help_lines(SIZE_MAX)) text += line + "\n";
   return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -14,6 +15,8 @@
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/keyboard.hpp"
 #include "text/utf8.hpp"
+#include "text/visible.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -78,9 +81,9 @@ class Screen {
 
  private:
   void draw() {
-    std::string frame =
-        debug_screen(session_, {message_, is_typing_ ? typed_line() : "", cursor_ + 1},
-                     window_size(), terminal_);
+    std::string frame = debug_screen(
+        session_, {message_, is_typing_ ? typed_line() : "", display_width(before_cursor())},
+        window_size(), terminal_);
     std::cout << "\x1b[H" << frame << "\x1b[J" << std::flush;
   }
 
@@ -105,8 +108,9 @@ class Screen {
 
   /// ":next 3_", with the mark where the next letter goes.
   std::string typed_line() const {
-    return ":" + typed_.substr(0, cursor_) + "_" + typed_.substr(cursor_);
+    return before_cursor() + "_" + printable(typed_.substr(cursor_));
   }
+  std::string before_cursor() const { return ":" + printable(typed_.substr(0, cursor_)); }
 
   void press(const Key& key) {
     switch (key.kind) {
@@ -174,10 +178,10 @@ class Screen {
         is_typing_ = false;
         break;
       case Key::Kind::kLeft:
-        cursor_ -= cursor_ > 0 ? 1 : 0;
+        cursor_ = start_of_cell(typed_, cursor_);
         break;
       case Key::Kind::kRight:
-        cursor_ += cursor_ < typed_.size() ? 1 : 0;
+        cursor_ = end_of_cell(typed_, cursor_);
         break;
       case Key::Kind::kHome:
         cursor_ = 0;
@@ -186,7 +190,7 @@ class Screen {
         cursor_ = typed_.size();
         break;
       case Key::Kind::kDelete:
-        if (cursor_ < typed_.size()) typed_.erase(cursor_, 1);
+        typed_.erase(cursor_, end_of_cell(typed_, cursor_) - cursor_);
         break;
       case Key::Kind::kUp:
         if (in_history_ > 0) recall(in_history_ - 1);
@@ -197,6 +201,7 @@ class Screen {
       case Key::Kind::kCharacter:
         type(key.character);
         break;
+      case Key::Kind::kLetter:
       case Key::Kind::kPaste:
         insert(key.text);
         break;
@@ -205,11 +210,10 @@ class Screen {
     }
   }
 
-  /// Commands are ASCII.
+  /// Whatever it is: the command says what does not belong to it.
   void insert(std::string_view text) {
-    for (const char one : text) {
-      if (one >= ' ' && one <= '~') typed_.insert(cursor_++, 1, one);
-    }
+    typed_.insert(cursor_, text);
+    cursor_ += text.size();
   }
 
   void type(char key) {
@@ -236,9 +240,10 @@ class Screen {
       if (typed_.empty()) {
         is_typing_ = false;
       } else if (cursor_ > 0) {
-        typed_.erase(--cursor_, 1);
+        const std::size_t start = start_of_cell(typed_, cursor_);
+        typed_.erase(start, std::exchange(cursor_, start) - start);
       }
-    } else {
+    } else if (key >= ' ') {  // not a control character that has no meaning here
       insert({&key, 1});
     }
   }
@@ -250,12 +255,37 @@ class Screen {
     cursor_ = typed_.size();
   }
 
+  /// In pages, if the window is small.
   void show_help() {
-    std::cout << "\x1b[H\x1b[J" << DebugSession::help_text()
-              << "\nOf these, a key starts the command; arrows are back and next. In a command\n"
-              << "they move in the line and to earlier commands, and Escape leaves it.\n"
-              << "Any key goes on." << std::flush;
-    keyboard_.key();
+    std::size_t first = 0;
+    for (;;) {
+      const WindowSize window = window_size();  // which may change meanwhile
+      std::vector<std::string> lines =
+          DebugSession::help_lines(std::max(window.columns, kSmallestWindow.columns));
+      lines.emplace_back();
+      for (std::string& line :
+           paragraph_lines("Of these, a key starts the command; arrows are back and next. In a "
+                           "command they move "
+                           "in the line and to earlier commands, and Escape leaves it.",
+                           window.columns)) {
+        lines.push_back(std::move(line));
+      }
+      const std::size_t end =
+          std::min(lines.size(), first + std::max<std::size_t>(window.rows, 2) - 1);
+      std::cout << "\x1b[H";
+      for (std::size_t at = first; at < end; ++at) std::cout << lines[at] << "\x1b[K\n";
+      const bool is_last = end == lines.size();
+      std::cout << (is_last ? "Any key goes on." : "Any key shows more, q leaves the help.")
+                << "\x1b[K\x1b[J" << std::flush;
+      const auto key = keyboard_.key();
+      if (!key) {
+        keyboard_.resume();
+      } else if (is_last || key->letter() == 'q' || key->kind == Key::Kind::kEscape) {
+        return;
+      } else {
+        first = end;
+      }
+    }
   }
 
   DebugSession& session_;

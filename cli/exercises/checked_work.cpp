@@ -62,7 +62,7 @@ std::shared_ptr<const toy::SourceText> read_work(const Work& work) {
   if (!std::filesystem::exists(work.file, code)) {
     throw request_failure(
         "there is no file '" + printable(work.file) + "'",
-        "`flashlab exercises start " + printable(work.exercise->id) + "` makes one");
+        "one as `flashlab exercises start " + printable(work.exercise->id) + "` makes it");
   }
   return read_program(work.file, work.exercise->program.limits.max_source_bytes);
 }

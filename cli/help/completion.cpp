@@ -52,7 +52,7 @@ Values values_of(const CommandTree& command, const Parameter& parameter) {
   };
   Values values{.words = parameter.choices, .list = value_has(",...")};
   if (!values.words.empty()) return values;
-  const bool program = parameter.value == "PROGRAM" || parameter.value == "COMPUTATION";
+  const bool program = parameter.value.starts_with("PROGRAM") || parameter.value == "COMPUTATION";
   const bool named = parameter.names.empty() && parameter.value.starts_with("NAME");
   values.files = program || value_has("FILE");
   values.folders = value_has("DIR") || value_has("FOLDER");
@@ -68,10 +68,16 @@ std::string path_of(const CommandTree& root, const CommandTree& command) {
   return &command == &root ? "" : command.full_name.substr(root.full_name.size() + 1);
 }
 
+std::vector<std::string> first_choices(const CommandTree& command) {
+  return command.arguments.size() < 2 ? std::vector<std::string>{}
+                                      : command.arguments.front().choices;
+}
+
 Values argument_values(const CommandTree& command) {
   Values all;
-  for (const Parameter& argument : command.arguments) {
-    const Values values = values_of(command, argument);
+  const std::size_t first = first_choices(command).empty() ? 0 : 1;
+  for (std::size_t at = first; at < command.arguments.size(); ++at) {
+    const Values values = values_of(command, command.arguments[at]);
     all.words.insert(all.words.end(), values.words.begin(), values.words.end());
     all.files = all.files || values.files;
     all.folders = all.folders || values.folders;

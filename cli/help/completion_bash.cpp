@@ -24,6 +24,14 @@ _flashlab_reply() {  # KIND WORDS: what the word under the cursor can become
   compopt -o filenames 2>/dev/null
 }
 
+_flashlab_has() {  # WORDS: whether one of them stands before the cursor
+  local word
+  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    [[ " $1 " == *" $word "* ]] && return
+  done
+  return 1
+}
+
 _flashlab() {
   local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command='' i
   if [[ $cur == = ]]; then
@@ -79,7 +87,12 @@ std::string bash_completion(const CommandTree& root) {
       }
     }
     flags.add(bash_words(names_of_flags(*command)), path);
-    if (command->commands.empty()) {
+    if (const auto choices = first_choices(*command); !choices.empty()) {
+      arguments.add("if _flashlab_has '" + joined(choices, " ") + "'; then " +
+                        bash_reply(argument_values(*command)) + "; else " + bash_words(choices) +
+                        "; fi",
+                    path);
+    } else if (command->commands.empty()) {
       arguments.add(bash_reply(argument_values(*command)), path);
     } else {
       arguments.add(bash_words(names_below(*command)), path);

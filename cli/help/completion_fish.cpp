@@ -59,8 +59,16 @@ std::string fish_completion(const CommandTree& root) {
       text += when + " -a " + below.name + " -d " + fish_quoted(below.summary) + "\n";
     }
     const Values values = argument_values(*command);
-    if (values.files || values.folders) text += when + " -F\n";
-    if (!values.words.empty()) text += when + fish_words(values) + "\n";
+    std::string behind = when;
+    if (const auto choices = first_choices(*command); !choices.empty()) {
+      const std::string is_command = "__flashlab_is " + fish_quoted(path);
+      const std::string seen = "__fish_seen_subcommand_from " + joined(choices, " ");
+      text += "complete -c flashlab -n " + fish_quoted(is_command + "; and not " + seen) +
+              fish_words({.words = choices}) + "\n";
+      behind = "complete -c flashlab -n " + fish_quoted(is_command + "; and " + seen);
+    }
+    if (values.files || values.folders) text += behind + " -F\n";
+    if (!values.words.empty()) text += behind + fish_words(values) + "\n";
     for (const Parameter& flag : command->flags) {
       text += when + fish_names(flag) + " -d " + fish_quoted(flag.description);
       if (!flag.value.empty()) {

@@ -26,7 +26,11 @@ std::string zsh_completion(const CommandTree& root);
 /// Returns the words of a command after the root's name: "exercises check".
 std::string path_of(const CommandTree& root, const CommandTree& command);
 
-/// Returns the values of all arguments of a command.
+/// Returns the words of which one comes before all other arguments of a command, such as the kinds of
+/// pictures; empty for most commands.
+std::vector<std::string> first_choices(const CommandTree& command);
+
+/// Returns the values of all arguments of a command, behind first_choices().
 Values argument_values(const CommandTree& command);
 
 /// Returns the kind of values for a flag or an argument: "words", "files", …

@@ -83,6 +83,10 @@ std::string zsh_completion(const CommandTree& root) {
                            (takes_value ? zsh_value(flag.value, values_of(*command, flag)) : ""));
       }
     }
+    if (const auto choices = first_choices(*command); !choices.empty()) {
+      const std::string first = zsh_value(command->arguments.front().value, {.words = choices});
+      text += " \\\n      " + zsh_quoted("1" + first);
+    }
     const std::string argument = zsh_arguments(*command);
     text += (argument.empty() ? "" : " \\\n      " + zsh_quoted(argument)) + " ;;\n";
   }

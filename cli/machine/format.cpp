@@ -86,7 +86,8 @@ CommandAction add_format(CLI::App& app) {
       "\nOnly whitespace changes. Comments and the columns of declarations stay.\n");
   add_option(command, "files", options->files, "programs, or - for standard input")
       .required()
-      .file(FileRole::kInput);
+      .file(FileRole::kInput)
+      .type_name("FILE ...");
   add_flag(command, "--check", options->check, "write nothing");
   return [options] { return format_files(*options); };
 }

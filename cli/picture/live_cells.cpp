@@ -14,7 +14,8 @@ using toy::RegisterLife;
 
 constexpr std::size_t kMostCellSteps = 120;
 constexpr std::size_t kMostCellRegisters = 16;
-constexpr double kCellLane = 30, kCellGap = 8, kCellsTop = 66, kCellsLeft = 64;
+constexpr double kCellLane = 30, kCellGap = 8, kCellsTop = 66, kCellsLeast = 64;
+constexpr double kMostOfName = 400;  // width of a register's name
 
 class LiveCellsPicture {
  public:
@@ -24,15 +25,18 @@ class LiveCellsPicture {
     std::sort(registers_.begin(), registers_.end());
     registers_.erase(std::unique(registers_.begin(), registers_.end()), registers_.end());
     check_size();
-    width_ = (compare::kPictureWidth - kCellsLeft - 14) / static_cast<double>(num_steps());
+    for (const std::int64_t number : registers_) {
+      left_ = std::max(left_, compare::text_room(shown_name(number)) + 14);
+    }
+    width_ = (compare::kPictureWidth - kCellsLeast - 14) / static_cast<double>(num_steps());
+    svg_ = compare::Svg(compare::kPictureWidth + left_ - kCellsLeast);
   }
 
   std::string draw() {
     const std::string title = program_.name + ": live cells";
     compare::draw_heading(svg_, title, counts_text());
     for (const std::int64_t number : registers_) {
-      svg_.text({kCellsLeft - 8, middle(number) + 5.5}, program_.bound->register_name(number),
-                "end");
+      svg_.text({left_ - 8, middle(number) + 5.5}, shown_name(number), "end");
     }
     for (const RegisterLife& life : lives_) draw_life(life);
     const double bottom = draw_traffic();
@@ -42,6 +46,10 @@ class LiveCellsPicture {
 
  private:
   std::size_t num_steps() const { return program_.run.steps.size(); }
+
+  std::string shown_name(std::int64_t number) const {
+    return compare::fitted_to_room(program_.bound->register_name(number), kMostOfName);
+  }
 
   void check_size() const {
     if (num_steps() > kMostCellSteps) {
@@ -57,7 +65,7 @@ class LiveCellsPicture {
     }
   }
 
-  double x(std::size_t step) const { return kCellsLeft + width_ * static_cast<double>(step); }
+  double x(std::size_t step) const { return left_ + width_ * static_cast<double>(step); }
   double top(std::int64_t number) const {
     const auto at = std::lower_bound(registers_.begin(), registers_.end(), number);
     return kCellsTop + (kCellLane + kCellGap) * static_cast<double>(at - registers_.begin());
@@ -88,7 +96,7 @@ class LiveCellsPicture {
     const double bottom =
         kCellsTop + (kCellLane + kCellGap) * static_cast<double>(registers_.size());
     const double y = bottom + 8;
-    svg_.text({kCellsLeft - 8, y + 5.5}, "DRAM", "end");
+    svg_.text({left_ - 8, y + 5.5}, "DRAM", "end");
     for (const RegisterLife& life : lives_) {
       if (!life.is_loaded) continue;
       const double at = x(life.written) + width_ / 2;
@@ -100,15 +108,15 @@ class LiveCellsPicture {
         svg_.marker(Marker::kSquare, {x(step) + width_ / 2, y}, "filled c2", radius());
     }
     const double axis = y + 16;
-    svg_.line({kCellsLeft, axis}, {x(num_steps()), axis}, "ink");
-    const compare::Axis steps{0, static_cast<double>(num_steps()), kCellsLeft, x(num_steps()),
+    svg_.line({left_, axis}, {x(num_steps()), axis}, "ink");
+    const compare::Axis steps{0, static_cast<double>(num_steps()), left_, x(num_steps()),
                               compare::AxisScale::kLinear};
     for (const compare::Tick& tick : compare::whole_ticks(steps, 44)) {
       if (tick.value < 1) continue;
       svg_.text({steps.at(tick.value - 0.5), axis + compare::kLineHeight - 3}, tick.label,
                 "soft middle");
     }
-    svg_.text({kCellsLeft - 8, axis + compare::kLineHeight - 3}, "step", "soft end");
+    svg_.text({left_ - 8, axis + compare::kLineHeight - 3}, "step", "soft end");
     return axis + compare::kLineHeight + 10;
   }
   double radius() const { return std::min(compare::kMarkerRadius, width_ * 0.45); }
@@ -162,7 +170,7 @@ class LiveCellsPicture {
   const PicturedProgram& program_;
   std::vector<RegisterLife> lives_;
   std::vector<std::int64_t> registers_;
-  double width_ = 0;  // of a step
+  double left_ = kCellsLeast, width_ = 0;  // of the steps, and of one step
   compare::Svg svg_{compare::kPictureWidth};
 };
 

@@ -6,6 +6,7 @@
 #include "compare/picture/axes.hpp"
 #include "compare/picture/svg.hpp"
 #include "text/numbers.hpp"
+#include "text/width.hpp"
 #include "toymachine/count/counters.hpp"
 
 namespace flashlab::cli {
@@ -118,9 +119,8 @@ class MemoryPicture {
  private:
   /// Draws a row of boxes that stand on one line; a row that is full continues below.
   double draw_panel(const MemoryPanel& panel, double y) {
-    svg_.text({10, y}, panel.title, "strong");
-    y += compare::kLineHeight;
-    svg_.text({10, y}, panel.widest, "soft");
+    y = draw_lines(panel.title, y, "strong");
+    y = draw_lines(panel.widest, y, "soft") - compare::kLineHeight;
     std::vector<const MemoryBox*> row;
     double x = 10;
     y += 10;
@@ -134,6 +134,17 @@ class MemoryPicture {
       x += slot(box) + kSlotGap;
     }
     return draw_row(row, y) + 16;
+  }
+
+  /// Returns where the line below stands.
+  double draw_lines(const std::string& text, double y, const char* classes) {
+    const auto columns =
+        static_cast<std::size_t>((compare::kPictureWidth - 10) / compare::text_room("x"));
+    for (const std::string& line : wrap(text, columns)) {
+      svg_.text({10, y}, line, classes);
+      y += compare::kLineHeight;
+    }
+    return y;
   }
 
   double slot(const MemoryBox& box) const {

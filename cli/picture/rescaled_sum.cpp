@@ -13,7 +13,8 @@ namespace flashlab::cli {
 namespace {
 
 constexpr std::size_t kMostTerms = 8;
-constexpr double kTermBox = 34, kTermPitch = 44, kTermRow = 62, kTermsTop = 74, kTermsLeft = 96;
+constexpr double kTermBox = 34, kTermPitch = 44, kTermRow = 62, kTermsTop = 74, kTermsLeast = 96;
+constexpr double kMostOfInput = 200;  // width of an input's text
 
 using toy::RescaledRow;
 
@@ -23,7 +24,12 @@ class RescaledSumPicture {
       : program_(program), sum_(std::move(sum)) {
     for (const RescaledRow& row : sum_.rows) {
       for (const double term : row.terms) largest_ = std::max(largest_, std::fabs(term));
+      const double sum_room = compare::text_room(sum_text(row)) + 20;
+      if (row.input) left_ = std::max(left_, compare::text_room(input_text(row)) + 22);
+      const double terms = kTermPitch * static_cast<double>(row.terms.size());
+      width_ = std::max(width_, left_ + terms + sum_room);
     }
+    svg_ = compare::Svg(width_);
   }
 
   std::string draw() {
@@ -38,23 +44,25 @@ class RescaledSumPicture {
 
  private:
   std::string input_text(const RescaledRow& row) const {
-    return toy::to_string(row.input->name, {true, nullptr}) + " = " +
-           short_text(row.input_value, 3);
+    const std::string value = " = " + short_text(row.input_value, 3);
+    return compare::fitted_to_room(toy::to_string(row.input->name, {true, nullptr}),
+                                   kMostOfInput - compare::text_room(value)) +
+           value;
   }
+  static std::string sum_text(const RescaledRow& row) { return "sum " + short_text(row.sum, 3); }
 
   void draw_row(std::size_t index) {
     const RescaledRow& row = sum_.rows[index];
     const double y = kTermsTop + kTermRow * static_cast<double>(index);
     const double middle = y + kTermBox / 2;
-    if (row.input) svg_.text({kTermsLeft - 12, middle + 5.5}, input_text(row), "end");
+    if (row.input) svg_.text({left_ - 12, middle + 5.5}, input_text(row), "end");
     for (std::size_t j = 0; j < row.terms.size(); ++j) draw_term(row, j, middle);
-    svg_.text({compare::kPictureWidth - 10, middle + 5.5}, "sum " + short_text(row.sum, 3),
-              "strong end");
+    svg_.text({width_ - 10, middle + 5.5}, sum_text(row), "strong end");
     if (index > 0) draw_factor(row, y);
   }
 
   void draw_term(const RescaledRow& row, std::size_t j, double middle) {
-    const double centre = kTermsLeft + kTermPitch * (static_cast<double>(j) + 0.5);
+    const double centre = left_ + kTermPitch * (static_cast<double>(j) + 0.5);
     const double side = kTermBox * std::sqrt(std::fabs(row.terms[j]) / largest_);
     svg_.rect({centre - kTermBox / 2, middle - kTermBox / 2}, kTermBox, kTermBox, "grid paper");
     const bool is_new = j + 1 == row.terms.size();
@@ -67,8 +75,8 @@ class RescaledSumPicture {
 
   /// The brace above a row: all earlier terms are multiplied by one number.
   void draw_factor(const RescaledRow& row, double y) {
-    const double left = kTermsLeft + 4;
-    const double right = kTermsLeft + kTermPitch * static_cast<double>(row.terms.size() - 1) - 4;
+    const double left = left_ + 4;
+    const double right = left_ + kTermPitch * static_cast<double>(row.terms.size() - 1) - 4;
     const bool changes = row.factor != 1;
     const std::string classes = changes ? "series c6" : "thin c7";
     svg_.polyline({{left, y - 3}, {left, y - 8}, {right, y - 8}, {right, y - 3}}, classes);
@@ -89,6 +97,7 @@ class RescaledSumPicture {
   const PicturedProgram& program_;
   toy::RescaledSum sum_;
   double largest_ = 1e-300;
+  double left_ = kTermsLeast, width_ = compare::kPictureWidth;
   compare::Svg svg_{compare::kPictureWidth};
 };
 

@@ -58,15 +58,30 @@ bool HitCondition::holds(std::uint64_t hits) const {
 
 toy::Result<LogMessage> LogMessage::parse(const toy::BoundProgram& program, const std::string& text,
                                           std::optional<std::uint32_t> site) {
+  constexpr const char* kExpected =
+      "text, and expressions in braces: x[i] is {x[i]}; \\{ and \\} print a brace";
   LogMessage message;
+  std::string plain;
+  const auto end_plain = [&] {
+    if (!plain.empty()) message.parts_.push_back({std::exchange(plain, {}), std::nullopt});
+  };
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t open = std::min(text.find('{', at), text.size());
-    if (open > at) message.parts_.push_back({text.substr(at, open - at), std::nullopt});
-    if (open == text.size()) break;
-    const std::size_t close = text.find('}', open);
+    const bool is_escaped =
+        text[at] == '\\' && at + 1 < text.size() && (text[at + 1] == '{' || text[at + 1] == '}');
+    if (is_escaped || text[at] != '{') {
+      at += is_escaped ? 1 : 0;
+      plain += text[at++];
+      continue;
+    }
+    end_plain();
+    const std::size_t open = at, close = text.find('}', open);
     if (close == std::string::npos) {
       return toy::request_error("the message '" + printable(text) + "' has no closing brace",
-                                "text, and expressions in braces: x[i] is {x[i]}");
+                                kExpected);
+    }
+    if (text[open + 1] == '{') {
+      return toy::request_error("the message '" + printable(text) + "' has two braces together",
+                                kExpected);
     }
     auto expression =
         toy::WatchExpression::parse(program, text.substr(open + 1, close - open - 1), site);
@@ -74,6 +89,7 @@ toy::Result<LogMessage> LogMessage::parse(const toy::BoundProgram& program, cons
     message.parts_.push_back({{}, std::move(*expression)});
     at = close + 1;
   }
+  end_plain();
   return message;
 }
 

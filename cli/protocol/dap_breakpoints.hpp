@@ -24,7 +24,7 @@ struct HitCondition {
   bool holds(std::uint64_t hits) const;
 };
 
-/// "x is {x[i]}": texts, and expressions between braces.
+/// "x is {x[i]}": texts, and expressions between braces. "\{" and "\}" are braces.
 class LogMessage {
  public:
   static toy::Result<LogMessage> parse(const toy::BoundProgram& program, const std::string& text,

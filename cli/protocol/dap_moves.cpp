@@ -20,18 +20,22 @@ constexpr auto kTimeUntilInterrupted = std::chrono::milliseconds(100);
 /// Asked during a long move. What does not concern the run's state is answered now; the rest waits.
 bool DapServer::goes_on(std::uint64_t step) {
   if (std::chrono::steady_clock::now() - search_.began < kTimeUntilInterrupted) return true;
-  std::vector<Frame> later;
-  while (auto frame = stream_.read_arrived()) {
-    const auto row = table().find(loose_text(frame->body, "command"));
-    const bool is_now =
-        !frame->error.empty() || (row != table().end() && row->second.during_search);
-    if (is_now) {
-      serve(*frame);
+  std::vector<Frame> arrived;
+  if (!std::exchange(search_.has_looked, true)) arrived = stream_.take_returned();
+  while (auto frame = stream_.read_arrived()) arrived.push_back(std::move(*frame));
+  for (Frame& frame : arrived) {
+    const auto row = table().find(loose_text(frame.body, "command"));
+    const bool is_known = row != table().end();
+    // A pause also means the requests before it that still wait, so that it waits behind them.
+    const bool is_pause =
+        is_known && row->second.handler == &DapServer::pause && stream_.has_returned();
+    if (is_pause) search_.is_stopped = true;
+    if (!frame.error.empty() || (is_known && row->second.during_search && !is_pause)) {
+      serve(frame);
     } else {
-      later.push_back(std::move(*frame));
+      stream_.put_back(std::move(frame));
     }
   }
-  for (Frame& frame : later) stream_.put_back(std::move(frame));
   if (stream_.is_abandoned()) search_.is_stopped = true;
   if (search_.is_stopped || search_.has_new_breakpoints) return false;
   report_progress(step);
@@ -79,6 +83,14 @@ void DapServer::begin_search() {
   search_.is_running = true;
 }
 
+/// Tells the end of a search once, before the event that says why it ended.
+void DapServer::end_search() {
+  search_.is_running = false;
+  if (std::exchange(search_.is_shown, false)) {
+    send_event("progressEnd", {{"progressId", search_.id}});
+  }
+}
+
 json DapServer::move(std::function<toy::Stop(const toy::Progress&)> action, const char* reason) {
   after_response([this, action = std::move(action), reason] {
     begin_search();
@@ -88,8 +100,7 @@ json DapServer::move(std::function<toy::Stop(const toy::Progress&)> action, cons
       stop = action([this](std::uint64_t step) { return goes_on(step); });
     } while (search_.has_new_breakpoints && !search_.is_stopped &&
              stop.reason == toy::Stop::Reason::kCancelled);
-    search_.is_running = false;
-    if (search_.is_shown) send_event("progressEnd", {{"progressId", search_.id}});
+    end_search();
     if (state_ == kLaunched && !has_ended_) report(stop, reason);
   });
   return json::object();
@@ -123,14 +134,15 @@ toy::Stop DapServer::search(bool back, bool includes_here,
   }
 }
 
-/// Counts the hits of all breakpoints at this place. Returns whether one of them stops, which `stop` then
-/// names.
+/// Counts the hits of all breakpoints at this place. Returns whether one of them stops: `stop` then names
+/// the first, and `hit_ids_` all of them.
 bool DapServer::stops_at_hit(toy::Stop& stop, const std::vector<toy::Breakpoint>& breakpoints) {
   std::vector<std::size_t> hit = replay().stops_here(breakpoints);
   if (std::find(hit.begin(), hit.end(), stop.breakpoint) == hit.end()) {
     hit.insert(hit.begin(), stop.breakpoint);
   }
-  bool stops = false, is_target = false;
+  bool is_target = false;
+  hit_ids_.clear();
   for (const std::size_t one : hit) {
     if (one >= breakpoints_.size()) {
       is_target = true;
@@ -144,10 +156,12 @@ bool DapServer::stops_at_hit(toy::Stop& stop, const std::vector<toy::Breakpoint>
       }
       send_event("output", output);
     });
-    if (this_stops && !std::exchange(stops, true)) stop.breakpoint = one;
+    if (!this_stops) continue;
+    if (hit_ids_.empty()) stop.breakpoint = one;
+    hit_ids_.push_back(breakpoints_.id(one));
   }
-  if (is_target && !stops) stop = {toy::Stop::Reason::kStep, 0};
-  return stops || is_target;
+  if (is_target && hit_ids_.empty()) stop = {toy::Stop::Reason::kStep, 0};
+  return is_target || !hit_ids_.empty();
 }
 
 void DapServer::report(const toy::Stop& stop, const char* reason) {
@@ -160,7 +174,7 @@ void DapServer::report(const toy::Stop& stop, const char* reason) {
       body["reason"] = kind == DapBreakpoints::Kind::kLine       ? "breakpoint"
                        : kind == DapBreakpoints::Kind::kFunction ? "function breakpoint"
                                                                  : "data breakpoint";
-      body["hitBreakpointIds"] = json::array({breakpoints_.id(stop.breakpoint)});
+      body["hitBreakpointIds"] = hit_ids_;
       break;
     }
     case toy::Stop::Reason::kStart:

@@ -244,7 +244,7 @@ json DapServer::configuration_done(const json&) {
   after_response([this] {  // to the end, and what came out
     begin_search();
     const toy::Stop stop = replay().forward({}, [this](std::uint64_t at) { return goes_on(at); });
-    search_.is_running = false;
+    end_search();
     if (state_ != kLaunched || stop.reason == toy::Stop::Reason::kCancelled) {
       if (state_ == kLaunched) report(stop, "pause");
       return;
@@ -264,6 +264,7 @@ json DapServer::configuration_done(const json&) {
 /// The program ends; the session goes on until the client disconnects.
 void DapServer::end_program(int code) {
   if (state_ == kEnded) return;
+  end_search();
   if (state_ == kLaunched) send_event("exited", {{"exitCode", code}});
   send_event("terminated", {});
   state_ = kEnded;
@@ -278,6 +279,7 @@ json DapServer::terminate(const json&) {
 json DapServer::disconnect(const json&) {
   search_.is_stopped = true;
   after_response([this] {
+    end_search();
     if (state_ != kEnded) send_event("terminated", {});
     state_ = kEnded;
     has_ended_ = true;

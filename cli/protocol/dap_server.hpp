@@ -110,6 +110,7 @@ class DapServer {
                    const std::optional<toy::Breakpoint>& target = std::nullopt);
   bool stops_at_hit(toy::Stop& stop, const std::vector<toy::Breakpoint>& breakpoints);
   void begin_search();
+  void end_search();
   void report(const toy::Stop& stop, const char* reason);
   bool goes_on(std::uint64_t step);
   void report_progress(std::uint64_t step);
@@ -126,10 +127,12 @@ class DapServer {
     std::uint64_t from = 0;  // step
     std::chrono::steady_clock::time_point began;
     bool is_shown = false;
+    bool has_looked = false;  // at the requests that were put back before
     bool is_running = false, is_stopped = false;
     bool has_new_breakpoints = false;
   };
   Search search_;
+  std::vector<std::int64_t> hit_ids_;  // of the breakpoints at which the last search stopped
   std::function<void()> after_response_;
 
   std::optional<Launched> launched_;

@@ -139,6 +139,7 @@ std::optional<Frame> FrameReader::next() {
       frame.error = "the content of a frame is no JSON";
     } else if (!frame.body.is_object()) {
       frame.error = "the content of a frame is no JSON object";
+      frame.is_json = true;
     }
     if (!frame.error.empty()) frame.body = nullptr;
   }

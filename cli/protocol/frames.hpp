@@ -9,13 +9,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace flashlab::cli {
 
 /// A message, or the reason why there is none.
 struct Frame {
   nlohmann::json body;
-  std::string error;  // "the header 'Content-Length: x' has no length"; empty: `body` is valid
+  std::string error;     // "the header 'Content-Length: x' has no length"; empty: `body` is valid
+  bool is_json = false;  // of a bad frame: its content is JSON
 };
 
 /// Cuts a stream of bytes into frames. After a bad frame it looks for the next header, so that a
@@ -57,6 +59,9 @@ class ProtocolStream {
   void write_text(const std::string& text);
   /// Puts a frame back: the next read() returns it.
   void put_back(Frame frame) { returned_.push_back(std::move(frame)); }
+  bool has_returned() const { return !returned_.empty(); }
+  /// Returns the frames that were put back, in their order.
+  std::vector<Frame> take_returned() { return std::exchange(returned_, {}); }
 
   /// Ends the input when this process ends: a client that crashes may leave its pipes to others. A
   /// process that is not there now is not watched: the client counts its processes elsewhere.

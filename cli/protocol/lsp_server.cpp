@@ -99,11 +99,16 @@ void LspServer::fail(const json& id, int code, const std::string& message) {
 }
 
 void LspServer::serve(const Frame& frame) {
-  if (!frame.error.empty()) return fail(nullptr, kParseError, frame.error);
+  if (!frame.error.empty()) {
+    return fail(nullptr, frame.is_json ? kInvalidRequest : kParseError, frame.error);
+  }
   const auto id = frame.body.find("id");
   const bool is_request = id != frame.body.end();
   const auto method = frame.body.find("method");
-  if (method == frame.body.end() || !method->is_string()) return;  // an answer to nothing
+  if (method == frame.body.end()) return;  // an answer to nothing
+  if (!method->is_string()) {
+    return is_request ? fail(*id, kInvalidRequest, "\"method\" is no text") : void();
+  }
   const auto row = table().find(method->get<std::string>());
   const unsigned states = row == table().end() ? unsigned{kReady} : row->second.states;
   if ((states & state_) == 0) {
@@ -335,7 +340,7 @@ json LspServer::code_lens(const json& params) {
   return result;
 }
 
-/// Edits for single lines, so that cursors in other lines stay where they are. The client's wishes for
+/// Edits for what differs only, so that cursors stay at their words. The client's wishes for
 /// tabs are ignored: programs look the same everywhere.
 json LspServer::formatting(const json& params) {
   const toy::SourceText& source = document(params).source();
@@ -343,22 +348,31 @@ json LspServer::formatting(const json& params) {
   const auto count = static_cast<std::uint32_t>(lines.size()) - 1;  // the last one is empty
   LspPositions positions(source);
   json edits = json::array();
-  const auto edit = [&](std::uint32_t first, std::uint32_t last, const std::string& text) {
-    edits.push_back({{"range",
-                      {{"start", positions.position(first, 1)},
-                       {"end", positions.position(last, source.line(last).size() + 1)}}},
-                     {"newText", text}});
+  const auto edit = [&](std::uint32_t first, std::size_t from, std::uint32_t last, std::size_t to,
+                        std::string_view text) {
+    edits.push_back(
+        {{"range",
+          {{"start", positions.position(first, from)}, {"end", positions.position(last, to)}}},
+         {"newText", text}});
   };
   const bool has_end =
       !source.text().empty() && (source.text().back() == '\n' || source.text().back() == '\r');
   for (std::uint32_t line = 1; line <= count; ++line) {
     const bool adds_end = line == source.num_lines() && !has_end;
-    if (source.line(line) != lines[line - 1] || adds_end) {
-      edit(line, line, lines[line - 1] + std::string(adds_end ? source.line_end() : ""));
+    const std::size_t behind = source.line(line).size() + 1;
+    std::string_view end = adds_end ? source.line_end() : std::string_view();
+    for (const toy::LineEdit& one : toy::line_edits(source.line(line), lines[line - 1])) {
+      const bool is_last = one.to == behind;
+      edit(line, one.from, line, one.to,
+           std::string(one.text) + std::string(is_last ? std::exchange(end, {}) : ""));
     }
+    if (!end.empty()) edit(line, behind, line, behind, end);
   }
   const auto old_count = static_cast<std::uint32_t>(source.num_lines());
-  if (old_count > count) edit(count + 1, old_count + (has_end ? 1 : 0), "");
+  if (old_count > count) {
+    const std::uint32_t last = old_count + (has_end ? 1 : 0);
+    edit(count + 1, 1, last, source.line(last).size() + 1, "");
+  }
   return edits;
 }
 

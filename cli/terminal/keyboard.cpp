@@ -70,6 +70,9 @@ bool in_foreground() { return tcgetpgrp(STDIN_FILENO) == getpgrp(); }
 bool has_terminal = false;
 
 constexpr char kEscapeByte = '\x1b';
+constexpr char kBell = '\x07', kCancel = '\x18', kSubstitute = '\x1a';
+/// What begins a string behind Escape: DCS, SOS, OSC, PM and APC.
+constexpr std::string_view kStringBegins = "PX]^_";
 constexpr int kLongestSequence = 32, kLargestParameter = 1000;
 
 /// Sequences of keys, without what stands before their parameter: xterm's, rxvt's, and the console's.
@@ -151,7 +154,7 @@ std::optional<Key> Keyboard::key() {
   if (*first == kEscapeByte) return sequence();
   const auto lead = static_cast<unsigned char>(*first);
   if (lead < 0x80) return Key{Key::Kind::kCharacter, *first};
-  // The other bytes of a letter in UTF-8.
+  std::string letter(1, *first);  // in UTF-8
   for (int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0; more > 0; --more) {
     const auto next = byte_soon();
     if (!next) break;
@@ -159,8 +162,9 @@ std::optional<Key> Keyboard::key() {
       returned_ = next;
       break;
     }
+    letter += *next;
   }
-  return Key{Key::Kind::kOther};
+  return Key{Key::Kind::kLetter, '\0', std::move(letter)};
 }
 
 /// What follows Escape.
@@ -168,6 +172,7 @@ Key Keyboard::sequence() {
   const auto second = byte_soon();
   if (!second) return {Key::Kind::kEscape};
   if (*second == '[') return control_sequence();
+  if (kStringBegins.find(*second) != std::string_view::npos) return control_string(*second);
   if (*second == 'O') {  // of keypads: one letter, perhaps after a modifier
     for (auto next = byte_soon(); next; next = byte_soon()) {
       if (!is_digit(*next)) return {key_kind(*next, 1)};
@@ -176,6 +181,25 @@ Key Keyboard::sequence() {
   }
   returned_ = second;  // a key of its own
   return {Key::Kind::kEscape};
+}
+
+/// ECMA-48: a string of a device, of the system or of an application. A terminal sends one as an answer
+/// that nobody asked for. Its end is Escape and a backslash, or BEL.
+Key Keyboard::control_string(char second) {
+  constexpr int kLongestPauseMs = 200;
+  auto next = byte_soon();
+  if (!next) {  // Alt and a key
+    returned_ = second;
+    return {Key::Kind::kEscape};
+  }
+  for (; next && !is_closed_; next = byte_soon(kLongestPauseMs)) {
+    if (*next == kBell || *next == kCancel || *next == kSubstitute) break;
+    if (*next != kEscapeByte) continue;
+    const auto last = byte_soon(kLongestPauseMs);
+    if (last && *last != '\\') returned_ = last;
+    break;
+  }
+  return {Key::Kind::kOther};
 }
 
 /// ECMA-48: parameters, then intermediate bytes, then one final byte.
@@ -193,6 +217,9 @@ Key Keyboard::control_sequence() {
     } else if (*next == '~' && parameter == kPasteBegins) {
       return paste();
     } else if (*next >= '@' && *next <= '~') {
+      // X10's report of a mouse: a button, a column and a line follow, each as one byte.
+      const bool is_mouse = *next == 'M' && length == 0;
+      for (int more = 0; is_mouse && more < 3 && byte_soon(); ++more) continue;
       return {key_kind(*next, parameter)};
     } else if (*next >= ' ' && *next <= '?') {
       is_first = false;

@@ -21,12 +21,13 @@ struct Key {
     kDelete,
     kPageUp,
     kPageDown,
-    kPaste,  // `text`, which no part of is a key
-    kOther,  // a function key, a letter outside of ASCII, or a sequence that is not known
+    kLetter,  // `text`: one character outside of ASCII, or bytes that are no UTF-8
+    kPaste,   // `text`, which no part of is a key
+    kOther,   // a function key, a terminal's report, or a sequence that is not known
   };
   Kind kind = Kind::kCharacter;
   char character = '\0';
-  std::string text{};  // that was pasted, on one line
+  std::string text{};  // that was typed, or pasted and put on one line
 
   /// The character, or NUL for other keys.
   char letter() const { return kind == Kind::kCharacter ? character : '\0'; }
@@ -61,6 +62,7 @@ class Keyboard {
   std::optional<char> byte_soon(int longest_pause_ms = 50);
   Key sequence();
   Key control_sequence();
+  Key control_string(char second);
   Key paste();
 
   bool is_closed_ = false;

@@ -1,5 +1,6 @@
 #include "compare/picture/svg.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
@@ -7,9 +8,12 @@
 #include "picture_files.hpp"
 #include "text/markup.hpp"
 #include "text/numbers.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::compare {
 namespace {
+
+constexpr double kRoomOfLetter = 10.2;  // a digit of 16 px in DejaVu Sans
 
 /// A tenth of a unit is smaller than a pixel.
 std::string coordinate(double value) {
@@ -129,9 +133,22 @@ std::string Svg::finish(double height, std::string_view title, std::string_view 
 
 double text_width(std::string_view text) {
   constexpr double kLetterWidth = 8.2;  // mean of 16 px sans serif
-  std::size_t letters = 0;
-  for (const char c : text) letters += (static_cast<unsigned char>(c) & 0xC0U) != 0x80;
-  return kLetterWidth * static_cast<double>(letters);
+  return kLetterWidth * static_cast<double>(display_width(text));
+}
+
+double text_room(std::string_view text) {
+  return kRoomOfLetter * static_cast<double>(display_width(text));
+}
+
+std::string fitted_to_room(std::string_view text, double width) {
+  if (text_room(text) <= width) return std::string(text);
+  const std::vector<std::string> cells = display_cells(text);
+  const auto kept = static_cast<std::size_t>(std::max(width / kRoomOfLetter - 1, 2.0));
+  std::string result;
+  for (std::size_t at = 0; at < kept - kept / 2; ++at) result += cells[at];
+  result += "…";
+  for (std::size_t at = cells.size() - kept / 2; at < cells.size(); ++at) result += cells[at];
+  return result;
 }
 
 std::string_view picture_style() { return picture_files[0].text; }

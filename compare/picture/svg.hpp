@@ -60,6 +60,12 @@ class Svg {
 /// Returns the approximate width of the text in the picture's units.
 double text_width(std::string_view text);
 
+/// Returns a width that the text does not exceed in usual fonts, of which some are wide.
+double text_room(std::string_view text);
+
+/// Returns the text, or as much of both its ends as fits into a width by text_room().
+std::string fitted_to_room(std::string_view text, double width);
+
 /// Returns the style in every picture. The Content-Security-Policy of a page contains its digest.
 std::string_view picture_style();
 

@@ -111,6 +111,24 @@ TEST_CASE("a page of a command that is not there is refused") {
   CHECK(flashlab("completion tcsh").code == 2);
 }
 
+TEST_CASE("a flag that may be repeated is taken twice, in every command that has it") {
+  const std::regex repeated(R"(\\fB\\-\\-([a-z\\-]+)\\fR[^\n]*\n[^\n]*may be repeated)");
+  std::size_t count = 0;
+  for (const auto& [path, flags] : commands_by_help()) {
+    const std::string page = flashlab("manual " + path).out;
+    for (std::sregex_iterator flag(page.begin(), page.end(), repeated), end; flag != end; ++flag) {
+      const std::string name =
+          "--" + std::regex_replace((*flag)[1].str(), std::regex(R"(\\-)"), "-");
+      CAPTURE(path, name);
+      // The program is missing: that is told after each flag was taken.
+      CHECK_THAT(flashlab(path + " " + name + " a=1 " + name + " b=2").err,
+                 !contains("required but received"));
+      ++count;
+    }
+  }
+  CHECK(count > 20);
+}
+
 TEST_CASE("manual and completion stand in no list of commands") {
   CHECK_THAT(flashlab("--help").out, !contains("manual"));
   CHECK_THAT(flashlab("manual").out, !contains("completion"));
@@ -160,6 +178,12 @@ TEST_CASE("bash completes commands, programs, exercises, choices, lists and file
   CHECK(completed(place, "flashlab exercises ch") == Words{"check"});
   CHECK(completed(place, "flashlab trace softmax_o") == Words{"softmax_online"});
   CHECK(completed(place, "flashlab trace min") == Words{"mine.toy"});
+  CHECK(completed(place, "flashlab format min") == Words{"mine.toy"});
+  CHECK(completed(place, "flashlab picture ce") == Words{"cells"});
+  CHECK(completed(place, "flashlab picture ti") == Words{"tiles", "timeline"});
+  CHECK(completed(place, "flashlab picture cells min") == Words{"mine.toy"});
+  CHECK(completed(place, "flashlab picture --svg a.svg cells ce") == Words{});
+  CHECK(completed(place, "flashlab picture cells softmax_o") == Words{"softmax_online"});
   CHECK(completed(place, "flashlab exercises check 02") == Words{"02_c00"});
   CHECK(completed(place, "flashlab attention --mask causal-") == Words{"causal-bottom-right"});
   CHECK(completed(place, "flashlab attention --mask = causal-") == Words{"causal-bottom-right"});
@@ -179,11 +203,15 @@ TEST_CASE("the scripts are ones that their shells read") {
   const Outcome outcome = place.shell(
       "flashlab completion fish >flashlab.fish\n"
       "fish --no-config -c 'source flashlab.fish; complete -C \"flashlab exercises che\"; "
-      "complete -C \"flashlab attention --mask \"; complete -C \"flashlab compare -v naive,fl\"'");
+      "complete -C \"flashlab attention --mask \"; complete -C \"flashlab compare -v naive,fl\"; "
+      "complete -C \"flashlab picture cells softmax_on\"; "
+      "complete -C \"flashlab picture cells resc\"'");
   CHECK(outcome.err == "");
   CHECK_THAT(outcome.out, contains("check\t"));
   CHECK_THAT(outcome.out, contains("causal-bottom-right"));
   CHECK_THAT(outcome.out, contains("naive,flash2"));
+  CHECK_THAT(outcome.out, contains("softmax_online"));
+  CHECK_THAT(outcome.out, !contains("rescaled"));
 }
 
 }  // namespace flashlab::test

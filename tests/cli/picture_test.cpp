@@ -1,4 +1,5 @@
 // `flashlab picture`: SVG files of runs, and what they refuse to draw.
+#include <algorithm>
 #include <regex>
 #include <string>
 
@@ -31,7 +32,55 @@ std::string picture(const std::string& arguments) {
   return outcome.out;
 }
 
+/// Checks that words which end or begin at a place have room in the picture, also in a wide font.
+void check_room(const std::string& svg) {
+  std::smatch size;
+  REQUIRE(std::regex_search(svg, size, std::regex("viewBox=\"0 0 ([0-9.]+) ")));
+  const std::regex words("<text x=\"([0-9.]+)\"[^>]*class=\"([a-z ]*)\">([^<]*)<");
+  std::size_t count = 0;
+  for (std::sregex_iterator one(svg.begin(), svg.end(), words), end; one != end; ++one) {
+    const std::string text = std::regex_replace((*one)[3].str(), std::regex("&[a-z]+;"), "&");
+    const auto letters = std::count_if(text.begin(), text.end(), [](char c) {
+      return (static_cast<unsigned char>(c) & 0xC0U) != 0x80;
+    });
+    const double x = std::stod((*one)[1]), width = 10.2 * static_cast<double>(letters);
+    CAPTURE(text, x, width);
+    const bool is_end = (*one)[2].str().find("end") != std::string::npos;
+    if (is_end) CHECK(width <= x);
+    if (text.starts_with("widest ")) CHECK(x + width <= std::stod(size[1]));
+    ++count;
+  }
+  CHECK(count > 3);
+}
+
+constexpr const char* kLongNames =
+    "; long names\n"
+    ".isa softmax\n"
+    ".registers 4\n"
+    ".param n = 3\n"
+    ".input a_very_long_array_name_of_forty_letters_xx[n]\n"
+    ".output y[n]\n"
+    ".reg the_accumulating_register_name, the_accumulated_register_name\n"
+    "for i in 0..n\n"
+    "  LOAD a_very_long_array_name_of_forty_letters_xx[i], the_accumulating_register_name\n"
+    "  MOV the_accumulating_register_name, the_accumulated_register_name\n"
+    "  STORE the_accumulated_register_name, y[i]\n"
+    "end\n";
+
 }  // namespace
+
+TEST_CASE("words of pictures stay inside in wide fonts and with long names") {
+  check_room(picture("rescaled softmax_online"));
+  check_room(picture("rescaled softmax_online --input x=[-1e30,-2e30,-1.25e-30,1]"));
+  check_room(picture("cells matmul_outer"));
+  check_room(picture("memory bwd_onepass flash2"));
+  const Workplace place;
+  place.write("long.toy", kLongNames);
+  const std::string cells = place.shell("flashlab picture cells long.toy").out;
+  check_room(cells);
+  CHECK_THAT(cells, contains(">the_accumulating_register_name<"));
+  CHECK_THAT(cells, contains(">the_accumulated_register_name<"));
+}
 
 TEST_CASE("a picture of live cells marks every load and store of the run") {
   const std::string svg = picture("cells matmul_inner");

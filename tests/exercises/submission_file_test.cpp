@@ -197,6 +197,11 @@ TEST_CASE("files that are named one by one are checked before anything is graded
   CHECK(names_of(list_paths({first, second})) == FileNames{first, second});
   CHECK(names_of(list_paths({first})) == FileNames{"a"});
   CHECK_THROWS_WITH(list_paths({first, first}), contains("given twice"));
+  for (const char* same : {"x/./a.toy", "x/../x/a.toy", "x//a.toy"}) {
+    CHECK_THROWS_WITH(list_paths({first, second, folder.path(same)}),
+                      contains("given twice: it is '" + first + "'"));
+  }
+  CHECK_THROWS_WITH(list_paths({folder.path("x"), folder.path("x/")}), contains("given twice"));
   CHECK_THROWS_WITH(list_paths({folder.path("gone.toy")}), contains("No such file"));
 }
 

@@ -185,8 +185,11 @@ class Assembler {
                     "another name");
       return;
     }
-    if (scope_.declared.contains(name)) {
-      parser_.error(token.span, detail::describe(token) + " is declared twice", "one declaration");
+    if (const auto first = scope_.declared.find(name); first != scope_.declared.end()) {
+      parser_.error(token.span,
+                    detail::describe(token) + " is declared twice, first in line " +
+                        std::to_string(first->second.span.line),
+                    "one declaration");
       return;
     }
     std::size_t index = 0;
@@ -206,7 +209,7 @@ class Assembler {
       array.span = token.span;
       program_.arrays.push_back(std::move(array));
     }
-    scope_.declared[name] = {kind, index};
+    scope_.declared[name] = {kind, index, token.span};
   }
 
   void declare() {
@@ -221,8 +224,15 @@ class Assembler {
   void given_once(const Line& line, Directive directive) {
     const bool single = directive == Directive::kIsa || directive == Directive::kOperands ||
                         directive == Directive::kRegisters || directive == Directive::kMachines;
-    if (single && seen_[static_cast<std::size_t>(directive)]++ > 0) {
-      parser_.error(line.tokens[0].span, detail::describe(line.tokens[0]) + " is given twice",
+    if (!single) return;
+    const SourceSpan span = line.tokens[0].span;
+    std::uint32_t& first = first_lines_[static_cast<std::size_t>(directive)];
+    if (first == 0) {
+      first = span.line;
+    } else {
+      parser_.error(span,
+                    detail::describe(line.tokens[0]) + " is given twice, first in line " +
+                        std::to_string(first),
                     "one");
     }
   }
@@ -350,7 +360,7 @@ class Assembler {
   StatementParser parser_;
   std::vector<Line> lines_;
   std::vector<LoopStatement> open_loops_;
-  std::array<int, detail::kDirectives.size()> seen_{};
+  std::array<std::uint32_t, detail::kDirectives.size()> first_lines_{};  // 0: not seen
   bool too_deep_ = false;  // the rest of the file is not read
 };
 

@@ -140,6 +140,9 @@ std::optional<std::size_t> DeclarationParser::declared(const Token& word,
                                                        NamedThing::Kind kind) const {
   const auto found = scope_.declared.find(word.text);
   if (found == scope_.declared.end() || found->second.kind != kind) return std::nullopt;
+  // The first declaration holds: a second one, which was refused, changes nothing.
+  const SourceSpan& first = found->second.span;
+  if (first.line != word.span.line || first.column != word.span.column) return std::nullopt;
   return found->second.index;
 }
 

@@ -339,7 +339,8 @@ ExpressionPtr ExpressionParser::reference(const Token& token) {
     e.op = ExpressionOp::kLabel;
     return make(std::move(e));
   }
-  const auto [kind, index] = found->second;
+  const NamedThing::Kind kind = found->second.kind;
+  const std::size_t index = found->second.index;
   if (kind == NamedThing::Kind::kRegister) {
     if (usage_ != Usage::kClaim || scope_.labels.find(token.text) == scope_.labels.end()) {
       return fail(token.span, describe(token) + " is a register",

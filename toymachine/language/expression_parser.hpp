@@ -36,6 +36,7 @@ struct NamedThing {
   enum class Kind : std::uint8_t { kParam, kConst, kArray, kRegister, kLoopVar };
   Kind kind = Kind::kParam;
   std::size_t index = 0;
+  SourceSpan span{};  // where it is declared
 };
 
 /// The names that are visible on a line.

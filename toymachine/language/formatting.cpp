@@ -133,6 +133,29 @@ std::vector<std::string> formatted_lines(const SourceText& source) {
   return lines;
 }
 
+std::vector<LineEdit> line_edits(std::string_view line, std::string_view formatted) {
+  const auto behind_blanks = [](std::string_view text, std::size_t at) {
+    return std::min(text.find_first_not_of(" \t", at), text.size());
+  };
+  std::vector<LineEdit> edits;
+  std::size_t from = 0, begin = 0;  // in the line, and in the formatted one
+  while (from < line.size() || begin < formatted.size()) {
+    if (from < line.size() && begin < formatted.size() && line[from] == formatted[begin]) {
+      ++from, ++begin;
+      continue;
+    }
+    std::size_t to = behind_blanks(line, from), end = behind_blanks(formatted, begin);
+    if (line.substr(to, 1) != formatted.substr(end, 1)) {  // more than blanks differ
+      to = line.size();
+      end = formatted.size();
+    }
+    edits.push_back({from + 1, to + 1, formatted.substr(begin, end - begin)});
+    from = to;
+    begin = end;
+  }
+  return edits;
+}
+
 std::string formatted(const SourceText& source) {
   // joined() would lose empty lines at the start
   std::string text(source.has_byte_order_mark() ? kByteOrderMark : std::string_view());

@@ -1,7 +1,9 @@
 // Formats a program's text: only whitespace changes.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "toymachine/language/source.hpp"
@@ -21,6 +23,18 @@ namespace flashlab::toy {
 ///
 /// Works also for programs with errors. A text over Limits::max_source_bytes keeps its lines.
 std::vector<std::string> formatted_lines(const SourceText& source);
+
+/// Bytes from one column of a line up to another, from 1, and what stands there instead.
+struct LineEdit {
+  std::size_t from = 1, to = 1;
+  std::string_view text;
+
+  bool operator==(const LineEdit&) const = default;
+};
+
+/// Returns what makes a line the formatted one, in order: one edit for each run of blanks that
+/// differs, so that a cursor in a word stays in it.
+std::vector<LineEdit> line_edits(std::string_view line, std::string_view formatted);
 
 /// Returns the lines as one text, with the source's kind of line ends (that of its first line).
 std::string formatted(const SourceText& source);

@@ -138,9 +138,16 @@ LoopStatement StatementParser::loop(const Line& line) {
     return result;
   }
   const auto same = [&](const auto& entry) { return entry.first == var.text; };
-  const bool taken = scope_.declared.find(var.text) != scope_.declared.end() ||
-                     std::any_of(scope_.loops.begin(), scope_.loops.end(), same);
-  if (taken) error(var.span, describe(var) + " already has a meaning here", "a new name");
+  const auto declared = scope_.declared.find(var.text);
+  if (declared != scope_.declared.end()) {
+    error(var.span,
+          describe(var) + " already has a meaning here, from line " +
+              std::to_string(declared->second.span.line),
+          "a new name");
+  } else if (std::any_of(scope_.loops.begin(), scope_.loops.end(), same)) {
+    error(var.span, describe(var) + " already has a meaning here: a loop around this one has it",
+          "a new name");
+  }
   if (!cursor.peek().is_word("in")) {
     error(cursor.peek().span, "found " + describe(cursor.peek()), "'in' after the loop variable");
     return result;

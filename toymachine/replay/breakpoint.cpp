@@ -113,6 +113,10 @@ Result<PlaceTest> parse_test(const BoundProgram& program, std::string_view text)
     if (!place) return std::move(place.diagnostics);
     const std::string_view number = without_blanks(text.substr(at + comparison.text.size()));
     ValueTest test{comparison.op, 0};
+    if (number.empty()) {
+      return request_error(quoted_name(text) + " compares with nothing",
+                           "a number such as 0.5 or -inf");
+    }
     if (!read_whole(number, test.value) || std::isnan(test.value)) {
       return request_error(quoted_name(number) + " is no number", "a number such as 0.5 or -inf");
     }

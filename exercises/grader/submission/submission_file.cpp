@@ -15,6 +15,7 @@
 #include <set>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "text/encoding.hpp"
 #include "text/visible.hpp"
@@ -271,15 +272,18 @@ ClassFolder list_class(const std::string& folder) {
 std::vector<Submission> list_paths(const std::vector<std::string>& paths) {
   std::vector<Submission> students;
   std::vector<Naming> namings;
-  std::set<std::string> seen;
+  std::map<std::pair<dev_t, ino_t>, std::string> seen;
   for (const std::string& path : paths) {
     struct stat status {};
     if (lstat(path.c_str(), &status) != 0) {
       throw std::runtime_error("'" + visible_name(path) +
                                "' cannot be read: " + std::strerror(errno));
     }
-    if (!seen.insert(path).second) {
-      throw std::runtime_error("'" + visible_name(path) + "' is given twice");
+    const auto [first, is_new] = seen.emplace(std::pair(status.st_dev, status.st_ino), path);
+    if (!is_new) {
+      throw std::runtime_error(
+          "'" + visible_name(path) + "' is given twice" +
+          (first->second == path ? "" : ": it is '" + visible_name(first->second) + "'"));
     }
     std::string_view name = path;
     while (name.size() > 1 && name.ends_with('/')) name.remove_suffix(1);

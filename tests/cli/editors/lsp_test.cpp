@@ -130,7 +130,7 @@ TEST_CASE("a name in a thousand places is found in all of them", "[lsp]") {
                                {"end", {{"line", 1001}, {"character", 10}}}}}});
 }
 
-TEST_CASE("formatting edits the lines that change, and the end of the text", "[lsp]") {
+TEST_CASE("formatting edits the blanks that change, and the end of the text", "[lsp]") {
   const auto formatting = [](const std::string& text) {
     LspSession session;
     session.open(text)
@@ -141,18 +141,19 @@ TEST_CASE("formatting edits the lines that change, and the end of the text", "[l
     CHECK(session.capabilities["documentFormattingProvider"] == true);
     return session.results.at(0);
   };
-  const auto edit = [](int first, int last, int end, const std::string& text) {
+  const auto edit = [](int first, int from, int last, int to, const std::string& text) {
     return json{{"range",
-                 {{"start", {{"line", first}, {"character", 0}}},
-                  {"end", {{"line", last}, {"character", end}}}}},
+                 {{"start", {{"line", first}, {"character", from}}},
+                  {"end", {{"line", last}, {"character", to}}}}},
                 {"newText", text}};
   };
   CHECK(formatting(kCopyProgram).empty());
   CHECK(formatting("for i in 0..2\nLOAD  x[i],R0 ; 😀\nend\n") ==
-        json::array({edit(1, 1, 18, "  LOAD x[i], R0 ; 😀")}));
-  CHECK(formatting("end\nend ") == json::array({edit(1, 1, 4, "end\n")}));
-  CHECK(formatting("end\n\n  \n") == json::array({edit(1, 3, 0, "")}));
-  CHECK(formatting("end\n\n  ") == json::array({edit(1, 2, 2, "")}));
+        json::array({edit(1, 0, 1, 0, "  "), edit(1, 5, 1, 6, ""), edit(1, 11, 1, 11, " ")}));
+  CHECK(formatting("end\nend ") == json::array({edit(1, 3, 1, 4, "\n")}));
+  CHECK(formatting("end\nend") == json::array({edit(1, 3, 1, 3, "\n")}));
+  CHECK(formatting("end\n\n  \n") == json::array({edit(1, 0, 3, 0, "")}));
+  CHECK(formatting("end\n\n  ") == json::array({edit(1, 0, 2, 2, "")}));
   CHECK(formatting("").empty());
 }
 

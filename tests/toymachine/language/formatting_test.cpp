@@ -103,6 +103,31 @@ TEST_CASE("formatting keeps every character that is not whitespace, comments inc
   }
 }
 
+TEST_CASE("edits of a line make it the formatted one and touch blanks only", "[format]") {
+  std::mt19937 random(7);
+  for (const fs::path& file : all_programs()) {
+    INFO(file);
+    const auto text = source(shuffled(read_source(file), random));
+    const std::vector<std::string> lines = toy::formatted_lines(*text);
+    for (std::uint32_t number = 1; number < lines.size(); ++number) {
+      std::string line(text->line(number));
+      const std::vector<toy::LineEdit> edits = toy::line_edits(line, lines[number - 1]);
+      for (auto edit = edits.rbegin(); edit != edits.rend(); ++edit) {
+        const std::string old = line.substr(edit->from - 1, edit->to - edit->from);
+        if ((old + std::string(edit->text)).find_first_not_of(" \t") != std::string::npos) {
+          FAIL_CHECK("'" << old << "' becomes '" << edit->text << "' in line " << number);
+        }
+        line.replace(edit->from - 1, old.size(), edit->text);
+      }
+      if (line != lines[number - 1]) CHECK(line == lines[number - 1]);
+    }
+  }
+  using Edits = std::vector<toy::LineEdit>;
+  CHECK(toy::line_edits("a b", "a b").empty());
+  CHECK(toy::line_edits("\ta  b ", "  a b") == Edits{{1, 2, "  "}, {4, 5, ""}, {6, 7, ""}});
+  CHECK(toy::line_edits("a b", "a c") == Edits{{3, 4, "c"}});
+}
+
 TEST_CASE("the programs of the course are formatted", "[format]") {
   for (const auto& entry : fs::directory_iterator(kSourceRoot / "toymachine/programs")) {
     if (entry.path().extension() != ".toy") continue;

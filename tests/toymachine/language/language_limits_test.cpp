@@ -147,6 +147,27 @@ TEST_CASE("functions have as many arguments as they take", "[language]") {
   }
 }
 
+TEST_CASE("a second declaration says where the first is, and changes nothing of it", "[language]") {
+  const std::string program =
+      ".isa softmax\n.registers 2\n.param n = 4\n.input x[n]\n.output y[n]\n";
+  const std::string uses = "for i in 0..n\n  LOAD x[i], R0\n  STORE R0, y[i]\nend\n";
+  const auto only_error = [&](const std::string& second) {
+    const std::string errors = assembly_errors(program + second + "\n" + uses);
+    CAPTURE(errors);
+    CHECK(errors.find(": error: ", errors.find(": error: ") + 1) == std::string::npos);
+    return errors;
+  };
+  CHECK_THAT(only_error(".input x[n, n]"), contains("p.toy:6:8: error: 'x' is declared twice, "
+                                                    "first in line 4"));
+  CHECK_THAT(only_error(".temp x(n, n) tile (1, n)"), contains("first in line 4"));
+  CHECK_THAT(only_error(".param n = x"),
+             contains("6:8: error: 'n' is declared twice, first in line 3"));
+  CHECK_THAT(only_error(".const y = nothing"), contains("first in line 5"));
+  CHECK_THAT(only_error(".registers 3"), contains("is given twice, first in line 2"));
+  CHECK_THAT(only_error("for n in 0..2\nend"),
+             contains("'n' already has a meaning here, from line 3"));
+}
+
 TEST_CASE("what can be said once is refused the second time", "[language]") {
   for (const char* const line : {".isa softmax\n", ".operands any\n", ".registers 4\n"}) {
     CHECK_NOTHROW(assembled(line + kOneLoad));
