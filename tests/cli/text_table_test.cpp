@@ -86,7 +86,9 @@ TEST_CASE("columns that do not fit come in a further block with the first column
   CHECK_THAT(text, contains("\n\n  n "));
 }
 
-TEST_CASE("short columns take no more than they need, so that a heading wraps before a column moves below") {
+TEST_CASE(
+    "short columns take no more than they need, so that a heading wraps before a column moves "
+    "below") {
   TextTable table({{"name"}, {"type"}, {"of all rows", Align::kRight}, {"time", Align::kRight}});
   table.row({"a_kernel_s_name", "bf16", "24", "1.05"});
   const std::string text = table.to_string(kNarrow);

@@ -53,8 +53,8 @@ void write_columns(std::ostream& out, const ClassReport& report) {
   if (report.proof) {
     const std::string size =
         report.proof->size.empty() ? "" : " at " + to_string(report.proof->size);
-    out << "<th scope=\"col\" class=\"number\" title=\"cycles above the proven best" << markup_text(size)
-        << "\">above best</th>";
+    out << "<th scope=\"col\" class=\"number\" title=\"cycles above the proven best"
+        << markup_text(size) << "\">above best</th>";
   }
   out << "<th scope=\"col\">what was found</th>";
 }

@@ -30,9 +30,8 @@ std::pair<std::size_t, bool> errors_before_answer(const ProtocolServer& server,
                                          bytes + frame_of(server.ping) + frame_of(server.ping));
   std::size_t errors = 0, answers = 0;
   for (const json& message : messages) {
-    const bool is_second_ping =
-        message.contains("error") && message["error"]["code"] == -32600 &&
-        !message["id"].is_null();  // initialize again
+    const bool is_second_ping = message.contains("error") && message["error"]["code"] == -32600 &&
+                                !message["id"].is_null();  // initialize again
     const bool is_error = (message.contains("error") && !is_second_ping) ||
                           (message.value("event", "") == "output" &&
                            message["body"].value("category", "") == "stderr");
