@@ -85,8 +85,11 @@ esac
     def test_each_part_of_a_test_runs_once_and_counts(self):
         results = self.results(wrong="none")
         self.assertEqual([results[name]["outcome"] for name in ("long", "short")], ["passed"] * 2)
-        self.assertEqual(results["long"]["checks"], 8 * 8 + sum(range(8)))
+        self.assertEqual(results["long"]["checks"], on_a_gpu.PARTS**2 + sum(range(on_a_gpu.PARTS)))
         self.assertEqual(results["short"]["checks"], 0)
+
+    def test_each_part_has_cases_of_each_element_type(self):
+        self.assertEqual(on_a_gpu.PARTS % 2, 1)  # types repeat every 4 cases (tests/attention_cpu/generated_case.cpp)
 
     def test_one_part_that_fails_fails_the_test(self):
         results = self.results(wrong="3")
