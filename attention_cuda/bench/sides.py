@@ -103,7 +103,7 @@ class Ours:
 
 
 class InTraining:
-    """Our operations of torch.library, whose gradients torch.autograd asks for."""
+    """Our operations as PyTorch registers them, whose gradients torch.autograd asks for."""
 
     def __init__(self, entry, case, inputs):
         self._variants = dict(zip(("forward_variant", "backward_variant"), entry.name.split("+")))

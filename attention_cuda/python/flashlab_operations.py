@@ -6,6 +6,7 @@ import os
 import warnings
 
 import torch
+from torch import library as torch_operators
 
 from flashlab_library import MASKS, PRODUCTS, Call, loaded_library, number_of, window_of
 
@@ -20,7 +21,7 @@ _OPTIONS = ("mask", "products", "variant", "kernel", "flags", "window_left", "wi
 _HAS_WINDOW_LEFT, _HAS_WINDOW_RIGHT, _DETERMINISTIC, _ROUND_STATISTICS = 1, 2, 4, 8  # flags
 NO_SCORE = 0  # the last argument: a function of scores, of which there is none yet
 
-_definitions = torch.library.Library("flashlab", "DEF")
+_definitions = torch_operators.Library("flashlab", "DEF")
 for _schema in _SCHEMAS:
     _definitions.define(_schema, tags=(torch.Tag.pt2_compliant_tag,))
 forward_operation = torch.ops.flashlab.attention_forward.default
@@ -42,12 +43,12 @@ def results_for(Q):
     return _dense_like(Q), Q.new_empty(Q.shape[:3], dtype=torch.float32)
 
 
-@torch.library.register_fake("flashlab::attention_forward", lib=_definitions)
+@torch_operators.register_fake("flashlab::attention_forward", lib=_definitions)
 def _(Q, K, V, *_):
     return results_for(Q)
 
 
-@torch.library.register_fake("flashlab::attention_backward", lib=_definitions)
+@torch_operators.register_fake("flashlab::attention_backward", lib=_definitions)
 def _(dO, Q, K, V, *_):
     return tuple(_dense_like(tensor) for tensor in (Q, K, V))
 
@@ -83,10 +84,10 @@ def _over_samples(operation, num_tensors):
     return rule
 
 
-if hasattr(torch.library, "register_vmap"):  # 2.5
-    torch.library.register_vmap("flashlab::attention_forward", _over_samples(forward_operation, 3),
+if hasattr(torch_operators, "register_vmap"):  # 2.5
+    torch_operators.register_vmap("flashlab::attention_forward", _over_samples(forward_operation, 3),
                                 lib=_definitions)
-    torch.library.register_vmap("flashlab::attention_backward", _over_samples(backward_operation, 6),
+    torch_operators.register_vmap("flashlab::attention_backward", _over_samples(backward_operation, 6),
                                 lib=_definitions)
 
 

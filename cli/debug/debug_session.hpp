@@ -23,7 +23,7 @@ class DebugSession {
   /// command that is wrong changes nothing and is explained. help_text() lists the commands.
   std::string execute(std::string_view command);
   static std::string help_text();
-  /// Its lines in at most so many columns, of which the commands take 24.
+  /// Its lines, each at most `columns` wide; the commands take 24 of them.
   static std::vector<std::string> help_lines(std::size_t columns);
   bool has_quit() const { return has_quit_; }
   /// Whether the last command was wrong. A search without a result is not.

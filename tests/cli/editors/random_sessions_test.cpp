@@ -35,7 +35,8 @@ std::map<std::string, int> numbers_in(const std::vector<cli::Frame>& frames, boo
     if (!frame.error.empty()) continue;
     const json& message = frame.body;
     if (is_lsp) {
-      const bool is_request = message.contains("method");  // whatever it is: one that is no text is refused
+      // Whatever it is: a method that is no text is refused.
+      const bool is_request = message.contains("method");
       if (message.contains("id") && is_request == sent) ++count[message["id"].dump()];
     } else if (sent) {
       if (message.value("type", json()) == "response" || message.value("type", json()) == "event")
