@@ -14,6 +14,11 @@ void set_schedule_seed(std::uint64_t seed);
 /// blocks in order.
 void set_num_threads(int num_threads);
 
+/// Whether launches run their blocks. Initially true. If not, a launch is noted and writes nothing:
+/// for tests that ask what is launched.
+void set_runs_blocks(bool runs);
+bool runs_blocks();
+
 /// Treats all memory as device memory from now on, for callers that do not use cudaMalloc.
 void take_host_memory();
 

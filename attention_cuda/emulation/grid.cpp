@@ -20,6 +20,7 @@ namespace {
 struct Settings {
   std::uint64_t seed = 1;
   int num_threads = 1;
+  bool runs_blocks = true;
 };
 Settings settings;
 
@@ -56,6 +57,8 @@ ClusterRunner& own_runner() {
 
 void set_schedule_seed(std::uint64_t seed) { settings.seed = seed; }
 void set_num_threads(int num_threads) { settings.num_threads = num_threads; }
+void set_runs_blocks(bool runs) { settings.runs_blocks = runs; }
+bool runs_blocks() { return settings.runs_blocks; }
 
 Statistics statistics() {
   const std::lock_guard lock(statistics_mutex);
@@ -89,6 +92,7 @@ void run(const Launch& launch) {
       static_cast<std::int64_t>(launch.grid.x) * launch.grid.y * launch.grid.z;
   const std::int64_t num_clusters = num_blocks / launch.cluster_blocks;
   note(launch, num_blocks);
+  if (!settings.runs_blocks) return;
   std::atomic<bool> has_failed = false;
   std::exception_ptr failure;  // the first
 #pragma omp parallel num_threads(settings.num_threads)

@@ -365,7 +365,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
       return recorded(cudaErrorNotSupported);
     }
   }
-  if (overlaps) {
+  if (overlaps && runs_blocks()) {
     run_overlapping(num_threads(config), grid.thread, [&](std::function<void()> counted) {
       Launch counting = grid;
       counting.thread = std::move(counted);

@@ -33,7 +33,11 @@ std::ostream& operator<<(std::ostream& out, const SeenLaunch& launch) {
 
 class Watcher : public cuda::KernelObserver {
  public:
-  Watcher() { emulation::reset_statistics(); }
+  Watcher() {
+    emulation::reset_statistics();
+    emulation::set_runs_blocks(false);
+  }
+  ~Watcher() { emulation::set_runs_blocks(true); }
   void before(std::string_view, cuda::Stream) override {
     num_grids_ = emulation::launched_grids().size();
   }

@@ -153,6 +153,7 @@ def fit_lines(text, lines):
 class Test:
     def __init__(self, entry):
         self.name, self.command = entry["name"], entry["command"]
+        self.key = f"{pathlib.Path(self.command[0]).name}: {self.name}"  # two programs may have tests of one name
         properties = {p["name"]: p["value"] for p in entry["properties"]}
         self.cwd = properties.get("WORKING_DIRECTORY")
         self.environment = dict(pair.split("=", 1) for pair in properties.get("ENVIRONMENT", []))
@@ -227,7 +228,7 @@ class Run:
         return hashlib.sha256(f"{texts}{self.options.count}{self.options.seed}".encode()).hexdigest()[:12]
 
     def reached(self, tests):
-        """name -> [seconds, numbers reached], of the tests that pass with all switches off."""
+        """key -> [seconds, numbers reached], of the tests that pass with all switches off."""
         kept = self.work / f"reached-{self.key}.json"
         if kept.exists():
             return json.loads(kept.read_text())
@@ -241,24 +242,24 @@ class Run:
             file.unlink()
             if not passed:
                 say(f"left out, as it fails in this build: {test.name}")
-            return test.name, None if not passed or skipped else [seconds, numbers]
+            return test.key, None if not passed or skipped else [seconds, numbers]
 
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
-            found = {name: entry for name, entry in pool.map(one, enumerate(tests)) if entry}
+            found = {key: entry for key, entry in pool.map(one, enumerate(tests)) if entry}
         kept.write_text(json.dumps(found))
         return found
 
     def judged(self, number, tests, reached):
         """The result of a mutant behind its switch: killed, survived or unreached."""
-        reaching = sorted((reached[t.name][0], t.name, t) for t in tests
-                          if t.name in reached and number in reached[t.name][1])
+        reaching = short_ones_first([t for t in tests if t.key in reached and number in reached[t.key][1]], reached)
         if not reaching:
             return {"result": "unreached"}
         start = time.monotonic()
-        for count, (seconds, name, test) in enumerate(reaching, 1):
-            passed, _, took = test.run(5 * seconds + 10, FLASHLAB_MUTANT=str(number))
-            if not passed and test.run(5 * seconds + 10)[0]:
-                return {"result": "killed", "by": name, "seconds": round(took, 2)}
+        for count, test in enumerate(reaching, 1):
+            limit = 5 * reached[test.key][0] + 10
+            passed, _, took = test.run(limit, FLASHLAB_MUTANT=str(number))
+            if not passed and test.run(limit)[0]:
+                return {"result": "killed", "by": test.name, "seconds": round(took, 2)}
             if time.monotonic() - start > self.options.seconds:
                 break
         return {"result": "survived", "tests": count, "reaching": len(reaching)}
@@ -274,12 +275,11 @@ class Run:
         try:
             if not compiled:
                 return {"result": "refused"} if places else {"result": "killed", "by": "the tests do not start"}
-            own = sorted((reached[t.name][0], t.name, t) for t in tests
-                         if t.command[0].endswith(program) and t.name in reached)
-            for seconds, name, test in own:
-                passed, _, took = test.run(5 * seconds + 10)
+            own = short_ones_first([t for t in tests if t.command[0].endswith(program) and t.key in reached], reached)
+            for test in own:
+                passed, _, took = test.run(5 * reached[test.key][0] + 10)
                 if not passed:
-                    return {"result": "killed", "by": name, "seconds": round(took, 2), "alone": True}
+                    return {"result": "killed", "by": test.name, "seconds": round(took, 2), "alone": True}
             return {"result": "survived", "tests": len(own), "alone": True}
         finally:
             self.build.put(switched)
@@ -316,6 +316,10 @@ class Run:
         if any(e.get("alone") for e in done.values()):
             self.build.compile()
         return [done[n] for n in wanted]
+
+
+def short_ones_first(tests, reached):
+    return sorted(tests, key=lambda test: (reached[test.key][0], test.key))
 
 
 def describe(entry):

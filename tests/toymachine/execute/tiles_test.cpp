@@ -220,7 +220,7 @@ TEST_CASE("tile sizes below 1 and tiles of other ranks are refused", "[tiles]") 
   const auto program = assembled(
       ".isa attention\n.param B = 0\n.input a(2, 2) tile (B, 1)\n"
       "LOAD a[0][0], R0\n");
-  const auto wrong = toy::bind(program, {});
+  const auto wrong = toy::bind(program, Binding{});
   REQUIRE_FALSE(wrong);
   CHECK(wrong.diagnostics[0].what == "the tile of 'a' is 0");
   const auto source = std::make_shared<const SourceText>(

@@ -13,7 +13,8 @@ ValueNumber output(ValueTable& table, const std::string& lines) {
   const std::string text = ".isa attention\n.input x[4]\n.input y[4]\n.output o[1]\n" + lines;
   auto program = assemble(std::make_shared<const SourceText>("test.toy", text));
   REQUIRE(program);
-  const auto bound = bind(std::make_shared<const Program>(std::move(*program)), {});
+  const auto bound =
+      flashlab::toy::bind(std::make_shared<const Program>(std::move(*program)), Binding{});
   REQUIRE(bound);
   const auto unrolled = unroll(*bound, 1000);
   REQUIRE(unrolled);
