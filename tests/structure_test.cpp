@@ -194,6 +194,17 @@ TEST_CASE("includes run one way: from the command down to the machine", "[struct
   }
 }
 
+TEST_CASE("`attention` reaches a GPU through the door alone", "[structure]") {
+  const std::string door = "attention_cuda/door/";
+  for (const fs::path& source : sources_of("cli/attention")) {
+    for (const fs::path& included : includes_of(source)) {
+      INFO(source << " includes " << included);
+      CHECK(*included.begin() != "compare");
+      CHECK((!included.generic_string().starts_with(door) || included == door + "door.hpp"));
+    }
+  }
+}
+
 TEST_CASE("what a folder links and reads when it is built, it may include", "[structure]") {
   std::map<std::string, std::string> owners;  // of targets
   for (const auto& [folder, allowed] : may_use()) {

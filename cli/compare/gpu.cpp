@@ -2,11 +2,12 @@
 
 #include <cmath>
 
+#include "attention_cuda/door/door.hpp"
 #include "attention_cuda/kernel_listing.hpp"
 #include "cli/compare/text.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/text_table.hpp"
-#include "compare/rows/gpu_library.hpp"
+#include "compare/rows/gpu_measurements.hpp"
 #include "results/calibration_fields.hpp"
 #include "text/numbers.hpp"
 
@@ -57,12 +58,12 @@ compare::GpuSpec queried(const cuda::GpuInfo& gpu) {
 
 std::optional<GpuHere> find_gpu_here(std::string& why_not) {
   try {
-    const cuda::GpuInfo gpu = compare::current_gpu();
+    const cuda::GpuInfo gpu = cuda::door::current_gpu();
     const auto listed = compare::find_gpu(gpu.name);
     return GpuHere{gpu.name, cuda::cuda_version_text(gpu.driver_version),
                    cuda::cuda_version_text(gpu.runtime_version), listed.has_value(),
                    listed ? *listed : queried(gpu)};
-  } catch (const compare::GpuLibraryMissing& missing) {
+  } catch (const cuda::door::GpuLibraryMissing& missing) {
     why_not = missing.what();
     return std::nullopt;
   } catch (const cuda::CudaError& error) {

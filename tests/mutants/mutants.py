@@ -55,7 +55,7 @@ def sources():
     """What the build without CUDA compiles: no benchmarks, none of the files that need a GPU."""
     listed = run(["git", "ls-files", "-z", *FOLDERS], cwd=ROOT, check=True).stdout.split("\0")
     return [path for path in listed if path.endswith((".cpp", ".hpp", ".cu", ".cuh"))
-            and not re.search(r"/bench/|^compare/cuda/(?!measure|gpu_library)|^attention_cuda/ptx/|library_product", path)]
+            and not re.search(r"/bench/|^compare/cuda/(?!measure|gpu_measurements)|^attention_cuda/ptx/|library_product", path)]
 
 
 def all_sites(paths):

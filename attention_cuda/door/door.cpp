@@ -1,11 +1,13 @@
-#include "compare/rows/gpu_library.hpp"
+#include "attention_cuda/door/door.hpp"
 
 #include <dlfcn.h>
 
 #include <cstdlib>
 #include <filesystem>
 
-namespace flashlab::compare {
+#include "attention_cuda/door/crossing.hpp"
+
+namespace flashlab::cuda::door {
 namespace {
 
 #ifdef __APPLE__
@@ -46,24 +48,29 @@ std::filesystem::path find_library() {
 }
 
 /// Opens the library. It is never closed, because CUDA may still run in it when the process ends.
-GpuLibrary& open_gpu_library() {
-  const std::string why_not = why_no_gpu_library();
+void* open_gpu_library() {
+  const std::string why_not = why_no_library();
   if (!why_not.empty()) throw GpuLibraryMissing(why_not);
-  const std::filesystem::path path = find_library();
-  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    throw GpuLibraryMissing(std::string("the GPU kernels cannot be loaded: ") + dlerror());
-  }
-  const auto function = reinterpret_cast<GpuLibraryFunction>(dlsym(library, kGpuLibraryFunction));
-  GpuLibrary* const found = function == nullptr ? nullptr : function(gpu_interface().c_str());
-  if (found != nullptr) return *found;
-  throw GpuLibraryMissing(path.string() + " is not of the same build as this command (" +
-                          gpu_interface() + ")" + kHowToGetIt);
+  void* const library = dlopen(find_library().c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library != nullptr) return library;
+  throw GpuLibraryMissing(std::string("the GPU kernels cannot be loaded: ") + dlerror());
 }
 
 GpuLibrary& gpu_library() {
-  static GpuLibrary& library = open_gpu_library();
+  static GpuLibrary& library =
+      *static_cast<GpuLibrary*>(enter(kGpuLibraryEntrance, gpu_library_interface()));
   return library;
+}
+
+}  // namespace
+
+void* enter(const char* entrance, const std::string& interface) {
+  static void* const library = open_gpu_library();
+  const auto function = reinterpret_cast<Entrance>(dlsym(library, entrance));
+  void* const found = function == nullptr ? nullptr : function(interface.c_str());
+  if (found != nullptr) return found;
+  throw GpuLibraryMissing(find_library().string() + " is not of the same build as this command (" +
+                          interface + ")" + kHowToGetIt);
 }
 
 void raise(const Outcome& outcome) {
@@ -74,75 +81,49 @@ void raise(const Outcome& outcome) {
     case Outcome::Kind::kProblem:
       throw ProblemError(text(0), text(1), text(2));
     case Outcome::Kind::kCuda:
-      throw cuda::CudaError(text(0), text(1), text(2));
+      throw CudaError(text(0), text(1), text(2));
     case Outcome::Kind::kNoMemory:
-      throw cuda::NoDeviceMemory(text(0));
+      throw NoDeviceMemory(text(0));
     case Outcome::Kind::kOther:
       break;
   }
   throw std::runtime_error(text(0));
 }
 
-}  // namespace
-
-std::string why_no_gpu_library() {
+std::string why_no_library() {
   if (!find_library().empty()) return {};
   return "no GPU kernels (CUDA): " + candidate_libraries().front().string() + " does not exist" +
          kHowToGetIt;
 }
 
-cuda::GpuInfo current_gpu() {
-  cuda::GpuInfo result;
+GpuInfo current_gpu() {
+  GpuInfo result;
   raise(gpu_library().current_gpu(result));
   return result;
 }
 
-GpuRun run_on_gpu(const GpuCall& call, const ForwardTensors& host) {
+GpuRun run(const GpuCall& call, const ForwardTensors& host) {
   GpuRun result;
   raise(gpu_library().run(call, host, result));
   return result;
 }
 
-GpuRun run_on_gpu(const GpuCall& call, const BackwardTensors& host) {
+GpuRun run(const GpuCall& call, const BackwardTensors& host) {
   GpuRun result;
   raise(gpu_library().run(call, host, result));
   return result;
 }
 
-SampledCall sample_on_gpu(const GpuCall& call, int repeat, std::uint64_t seed) {
+SampledCall sample(const GpuCall& call, int repeat, std::uint64_t seed) {
   SampledCall result;
   raise(gpu_library().sample(call, repeat, seed, result));
   return result;
 }
 
-SampledKernels sample_kernels_on_gpu(const GpuCall& call, int repeat, std::uint64_t seed) {
+SampledKernels sample_kernels(const GpuCall& call, int repeat, std::uint64_t seed) {
   SampledKernels result;
   raise(gpu_library().sample_kernels(call, repeat, seed, result));
   return result;
 }
 
-CalibrationResult calibrate_gpu(const CalibrationOptions& options) {
-  CalibrationResult result;
-  raise(gpu_library().calibrate(options, result));
-  return result;
-}
-
-void measure_on_gpu(Row& row, const MachineModel& data_sheet, const MeasureOptions& options) {
-  raise(gpu_library().measure(row, data_sheet, options));
-}
-
-std::vector<CountedRange> count_in_library(const std::function<void(RangeMarker&)>& call,
-                                           std::string& why_not) {
-  why_not = why_no_gpu_library();
-  if (!why_not.empty()) return {};
-  std::vector<CountedRange> result;
-  try {
-    raise(gpu_library().count(call, result, why_not));
-  } catch (const std::runtime_error& error) {  // a library of another build, or an error of CUDA
-    why_not = error.what();
-    result.clear();
-  }
-  return result;
-}
-
-}  // namespace flashlab::compare
+}  // namespace flashlab::cuda::door
