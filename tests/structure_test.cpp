@@ -141,6 +141,7 @@ Names found_in(const std::string& text, const std::string& pattern) {
 /// The rooms of a folder, from the ground floor up: a room includes from those before it.
 const std::map<std::string, std::vector<std::string>>& floors() {
   static const std::map<std::string, std::vector<std::string>> kFloors = {
+      {"text", {".", "picture"}},
       {"toymachine",
        {"budget", "language", "bind", "execute", "count/polynomial", "count", "run", "links",
         "forms", "replay", "trace", "history", "timeline"}},

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/picture/svg.hpp"
+#include "text/picture/svg.hpp"
 
-namespace flashlab::compare {
+namespace flashlab::picture {
 
 inline constexpr double kLineHeight = 21;  // of text, in the picture's units
 
@@ -82,4 +82,4 @@ struct LegendEntry {
 /// Draws the legend in rows from `top` on. Returns its height.
 double draw_legend(Svg& svg, double top, const std::vector<LegendEntry>& entries);
 
-}  // namespace flashlab::compare
+}  // namespace flashlab::picture

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "compare/picture/svg.hpp"
 #include "tests/catch_shim.hpp"
+#include "text/picture/svg.hpp"
 
 namespace flashlab::test {
 namespace {
@@ -18,7 +18,7 @@ using Palette = std::map<std::string, std::string>;  // "c5" to "#0a62a8"
 
 /// The palettes of the style sheet in its order: light, dark, print.
 std::vector<Palette> palettes() {
-  const std::string style(compare::picture_style());
+  const std::string style(picture::picture_style());
   const std::regex colour("--([a-z0-9]+): (#[0-9a-f]{6});");
   std::vector<Palette> found;
   for (std::sregex_iterator at(style.begin(), style.end(), colour), end; at != end; ++at) {

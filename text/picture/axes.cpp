@@ -1,4 +1,4 @@
-#include "compare/picture/axes.hpp"
+#include "text/picture/axes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "text/numbers.hpp"
 
-namespace flashlab::compare {
+namespace flashlab::picture {
 namespace {
 
 constexpr double kTickGap = 8;     // between a label and the frame
@@ -116,4 +116,4 @@ double draw_legend(Svg& svg, double top, const std::vector<LegendEntry>& entries
   return entries.empty() ? 0 : y - top + kLineHeight / 2;
 }
 
-}  // namespace flashlab::compare
+}  // namespace flashlab::picture

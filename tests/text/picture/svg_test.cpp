@@ -1,18 +1,18 @@
 // The text of a picture's lines and markers, and the places of axes, ticks and legends, by hand.
-#include "compare/picture/svg.hpp"
+#include "text/picture/svg.hpp"
 
 #include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "compare/picture/axes.hpp"
 #include "tests/catch_shim.hpp"
+#include "text/picture/axes.hpp"
 
 namespace flashlab::test {
 namespace {
 
-using namespace compare;
+using namespace picture;
 
 /// What was drawn, without the file around it.
 std::string body_of(const Svg& svg) {

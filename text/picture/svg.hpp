@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace flashlab::compare {
+namespace flashlab::picture {
 
 struct Point {
   double x = 0, y = 0;  // in the picture's own units, y downwards
@@ -69,4 +69,4 @@ std::string fitted_to_room(std::string_view text, double width);
 /// Returns the style in every picture. The Content-Security-Policy of a page contains its digest.
 std::string_view picture_style();
 
-}  // namespace flashlab::compare
+}  // namespace flashlab::picture

@@ -1,4 +1,4 @@
-#include "compare/picture/svg.hpp"
+#include "text/picture/svg.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "text/numbers.hpp"
 #include "text/width.hpp"
 
-namespace flashlab::compare {
+namespace flashlab::picture {
 namespace {
 
 constexpr double kRoomOfLetter = 10.2;  // a digit of 16 px in DejaVu Sans
@@ -153,4 +153,4 @@ std::string fitted_to_room(std::string_view text, double width) {
 
 std::string_view picture_style() { return picture_files[0].text; }
 
-}  // namespace flashlab::compare
+}  // namespace flashlab::picture
