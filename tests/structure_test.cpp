@@ -352,7 +352,7 @@ TEST_CASE("numbers are read in one place, as libc++ before 20 reads no double", 
         "compare", "exercises", "cli"}) {
     for (const fs::path& source : sources_of(folder)) {
       if (kMayCall.contains(source.filename().string()) || is_benchmark(source)) continue;
-      INFO(source << " calls it: toymachine/language/read_number.hpp has what to call");
+      INFO(source << " calls it: text/read_number.hpp has what to call");
       CHECK(read_source(kSourceRoot / source).find("from_chars") == std::string::npos);
     }
   }

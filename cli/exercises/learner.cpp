@@ -13,6 +13,7 @@
 #include "cli/terminal/failure.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
 #include "exercises/grader/report/reports.hpp"
+#include "text/nearest.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::cli {
@@ -108,7 +109,7 @@ std::string Learner::id_of_file(const std::string& file) const {
   }
   throw request_failure("'" + printable(file) + "' does not say which exercise it is for",
                         "the exercise, too: `flashlab exercises check ID " + printable(file) + "`",
-                        toy::nearest(stem, ids_).value_or(""));
+                        nearest(stem, ids_).value_or(""));
 }
 
 Work Learner::find_work(const std::vector<std::string>& words) const {

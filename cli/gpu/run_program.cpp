@@ -11,9 +11,9 @@
 #include "compare/report/explain.hpp"
 #include "generate/run/nvrtc.hpp"
 #include "gpus/gpu_specs.hpp"
+#include "text/read_number.hpp"
 #include "text/visible.hpp"
 #include "toymachine/execute/dram.hpp"
-#include "toymachine/language/read_number.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -88,7 +88,7 @@ int ptx_capability(const std::string& architecture, const generate::Plan& plan,
   constexpr int kOldest = 75;
   int capability = 0;
   if (!architecture.starts_with(kPrefix) ||
-      !toy::read_whole(std::string_view(architecture).substr(kPrefix.size()), capability) ||
+      !read_whole(std::string_view(architecture).substr(kPrefix.size()), capability) ||
       capability < kOldest || capability > gpu.compute_capability) {
     throw request_failure("--arch " + in_quotes(architecture),
                           "compute_75 to compute_" + std::to_string(gpu.compute_capability) +
@@ -187,9 +187,9 @@ InputRange parse_input_range(const std::string& text) {
   const bool is_split = equals != std::string::npos && dots != std::string::npos;
   if (is_split) range.array = text.substr(0, equals);
   if (is_split && !range.array.empty() &&
-      toy::read_whole(std::string_view(text).substr(equals + 1, dots - equals - 1), range.low) &&
-      toy::read_whole(std::string_view(text).substr(dots + 2), range.high) &&
-      range.low < range.high && range.low >= -kMost && range.high <= kMost) {
+      read_whole(std::string_view(text).substr(equals + 1, dots - equals - 1), range.low) &&
+      read_whole(std::string_view(text).substr(dots + 2), range.high) && range.low < range.high &&
+      range.low >= -kMost && range.high <= kMost) {
     return range;
   }
   throw request_failure("--range " + in_quotes(text), "ARRAY=LOW..HIGH, such as l=1..8");

@@ -1,4 +1,4 @@
-#include "toymachine/language/read_number.hpp"
+#include "text/read_number.hpp"
 
 #include <bit>
 #include <cmath>
@@ -12,13 +12,13 @@
 
 #include "tests/catch_shim.hpp"
 #if __has_include(<fast_float/fast_float.h>)
-#include "toymachine/language/fast_float_number.hpp"
+#include "text/fast_float_number.hpp"
 #endif
 
 namespace {
 
-using flashlab::toy::read_number;
-using flashlab::toy::read_whole;
+using flashlab::read_number;
+using flashlab::read_whole;
 using namespace std::string_view_literals;
 
 constexpr double kUntouched = -77.25;
@@ -219,7 +219,7 @@ TEST_CASE("fast_float, made so, reads hostile texts as std::from_chars does", "[
       return std::from_chars(t.data(), t.data() + t.size(), value);
     });
     check_same(text, ours(text), standard);
-    check_same(text, reading(text, flashlab::toy::detail::read_with_fast_float), standard);
+    check_same(text, reading(text, flashlab::detail::read_with_fast_float), standard);
   };
   std::mt19937_64 random(3);
   const std::vector<std::string_view> parts = {

@@ -6,7 +6,7 @@
 #include <concepts>
 #include <string_view>
 
-namespace flashlab::toy {
+namespace flashlab {
 
 /// Like std::from_chars(first, last, value) of the standard, in its general format: no locale, no
 /// blanks, no `+`; `inf` and `nan` in any case; the result is the nearest double. `ptr` is after
@@ -28,4 +28,4 @@ bool read_whole(std::string_view text, Number& value) {
   return code == std::errc{} && end == text.data() + text.size();
 }
 
-}  // namespace flashlab::toy
+}  // namespace flashlab

@@ -1,10 +1,10 @@
-#include "toymachine/language/read_number.hpp"
+#include "text/read_number.hpp"
 
 #if defined(FLASHLAB_FAST_FLOAT)
-#include "toymachine/language/fast_float_number.hpp"
+#include "text/fast_float_number.hpp"
 #endif
 
-namespace flashlab::toy {
+namespace flashlab {
 
 std::from_chars_result read_number(std::string_view text, double& value) {
 #if defined(FLASHLAB_FAST_FLOAT)
@@ -14,4 +14,4 @@ std::from_chars_result read_number(std::string_view text, double& value) {
 #endif
 }
 
-}  // namespace flashlab::toy
+}  // namespace flashlab

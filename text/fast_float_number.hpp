@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace flashlab::toy::detail {
+namespace flashlab::detail {
 
 /// Versions of fast_float before 5 return infinity and zero for numbers out of range. `number` is
 /// the text that was read.
@@ -31,4 +31,4 @@ inline std::from_chars_result read_with_fast_float(std::string_view text, double
   return {end, std::errc{}};
 }
 
-}  // namespace flashlab::toy::detail
+}  // namespace flashlab::detail
