@@ -91,20 +91,20 @@ const OfferedHeaders& offered_headers(const std::string& folder) {
 const std::map<std::string, Names>& may_use() {
   static const std::map<std::string, Names> kMayUse = {
       {"text", {"text"}},
-      {"gpus", {"gpus"}},
-      {"results", {"attention", "gpus", "results", "text"}},
+      {"gpu", {"gpu"}},
+      {"results", {"attention", "gpu", "results", "text"}},
       {"toymachine", {"text", "toymachine"}},
       {"attention", {"attention"}},
       {"attention_cpu", {"attention", "attention_cpu"}},
-      {"attention_cuda", {"attention", "attention_cuda", "gpus"}},
+      {"attention_cuda", {"attention", "attention_cuda", "gpu"}},
       {"compare",
-       {"attention", "attention_cuda", "compare", "gpus", "results", "text", "toymachine"}},
+       {"attention", "attention_cuda", "compare", "gpu", "results", "text", "toymachine"}},
       {"optimal", {"optimal", "text", "toymachine"}},
       {"generate", {"generate", "text", "toymachine"}},
       {"exercises", {"exercises", "optimal", "results", "text", "toymachine"}},
       {"cli",
        {"attention", "attention_cpu", "attention_cuda", "cli", "compare", "exercises", "generate",
-        "gpus", "optimal", "results", "text", "toymachine"}},
+        "gpu", "optimal", "results", "text", "toymachine"}},
   };
   return kMayUse;
 }
@@ -142,6 +142,7 @@ Names found_in(const std::string& text, const std::string& pattern) {
 const std::map<std::string, std::vector<std::string>>& floors() {
   static const std::map<std::string, std::vector<std::string>> kFloors = {
       {"text", {".", "picture"}},
+      {"gpu", {"sheets"}},
       {"toymachine",
        {"budget", "language", "bind", "execute", "count/polynomial", "count", "run", "links",
         "forms", "replay", "trace", "history", "timeline"}},

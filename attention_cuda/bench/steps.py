@@ -21,7 +21,7 @@ from stamps import between_query_tiles, kind_of, load_runs, shares, step_cycles
 from tables import HERE, print_table, results
 
 STEPS = ["portable", "wgmma", "overlap", "turns", "guesses", "three stages"]
-# Per clock and multiprocessor of compute capability 9.0: gpus/gpus.json has the first one as FLOP/s.
+# Per clock and multiprocessor of compute capability 9.0: gpu/sheets/gpus.json has the first one as FLOP/s.
 TENSOR_FLOPS, EXPONENTIALS, SHARED_BYTES = 4096, 16, 128
 QUERIES = 64  # of a warpgroup: the rows of one wgmma
 HEAD_DIMS = (64, 128, 256)

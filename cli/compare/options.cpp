@@ -7,7 +7,7 @@
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "compare/rows/rows.hpp"
-#include "gpus/gpu_specs.hpp"
+#include "gpu/sheets/gpu_specs.hpp"
 #include "text/lists.hpp"
 #include "text/nearest.hpp"
 #include "text/read_number.hpp"
@@ -243,11 +243,11 @@ void CompareFlags::check() const {
   if (again && measured.empty()) {
     throw request_failure("--again has no rows to predict", "--measured FILE as well");
   }
-  if (!gpu.empty() && !compare::find_gpu(gpu)) {
+  if (!gpu.empty() && !gpu::find_gpu(gpu)) {
     std::vector<std::string> keys;
-    for (const compare::GpuSpec& spec : compare::gpu_specs()) keys.push_back(spec.key);
-    throw request_failure("--gpu '" + printable(gpu) + "' is not in gpus/gpus.json", joined(keys),
-                          nearest(gpu, keys).value_or(""));
+    for (const gpu::GpuSpec& spec : gpu::gpu_specs()) keys.push_back(spec.key);
+    throw request_failure("--gpu '" + printable(gpu) + "' is not in gpu/sheets/gpus.json",
+                          joined(keys), nearest(gpu, keys).value_or(""));
   }
   const std::pair<const char*, bool> of_one_gpu[] = {{"--json", !json.empty()},
                                                      {"--csv", !csv.empty()},

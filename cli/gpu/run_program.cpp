@@ -10,7 +10,7 @@
 #include "cli/terminal/failure.hpp"
 #include "compare/report/explain.hpp"
 #include "generate/run/nvrtc.hpp"
-#include "gpus/gpu_specs.hpp"
+#include "gpu/sheets/gpu_specs.hpp"
 #include "text/read_number.hpp"
 #include "text/visible.hpp"
 #include "toymachine/execute/dram.hpp"
@@ -132,7 +132,7 @@ std::int64_t input_bytes(const PlannedProgram& program) {
 }
 
 GpuRunReport counted_report(PlannedProgram program, const GpuRunRequest& request,
-                            const std::optional<compare::GpuSpec>& spec) {
+                            const std::optional<gpu::GpuSpec>& spec) {
   GpuRunReport report;
   report.program = std::move(program);
   report.batch = request.batch;
@@ -154,7 +154,7 @@ compare::Measurement measurement_of(const std::vector<double>& ms) {
   return measured;
 }
 
-void require_floor(const GpuRunReport& report, const compare::GpuSpec& spec) {
+void require_floor(const GpuRunReport& report, const gpu::GpuSpec& spec) {
   const double least =
       least_ms(report.row, compare::machine_model(spec), report.program.plan.level() > 0);
   if (*report.row.measured->least_ms >= least) return;
@@ -198,9 +198,9 @@ InputRange parse_input_range(const std::string& text) {
 GpuRunReport predicted_run(PlannedProgram program, const GpuRunRequest& request,
                            const std::string& gpu) {
   require_few_problems(request);
-  const auto spec = compare::find_gpu(gpu);
+  const auto spec = gpu::find_gpu(gpu);
   if (!spec) {
-    throw request_failure("the GPU '" + printable(gpu) + "' is not in gpus/gpus.json",
+    throw request_failure("the GPU '" + printable(gpu) + "' is not in gpu/sheets/gpus.json",
                           "--gpu with a GPU of that file, or a new row in it");
   }
   if (!request.ranges.empty()) {  // nothing is drawn, but a wrong name is wrong here, too
@@ -219,7 +219,7 @@ GpuRunReport run_on_gpu(PlannedProgram program, const GpuRunRequest& request) {
       generated_or_failure([&] { return generate::gpu_in_process(request.time_limit); });
   const int ptx = ptx_capability(request.architecture, program.plan, gpu);
   require_tensor_cores(program.plan, gpu, ptx != 0 ? ptx : gpu.compute_capability);
-  const auto spec = compare::find_gpu(gpu.name);
+  const auto spec = gpu::find_gpu(gpu.name);
   GpuRunReport report = counted_report(std::move(program), request, spec);
   report.gpu = gpu;
   generate::GpuJob job =

@@ -10,7 +10,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/text_table.hpp"
-#include "gpus/gpu_specs.hpp"
+#include "gpu/sheets/gpu_specs.hpp"
 #include "text/lists.hpp"
 #include "text/nearest.hpp"
 #include "text/read_number.hpp"
@@ -218,7 +218,7 @@ std::string setting(const toy::BoundProgram& bound) {
          (bound.machine ? " on each machine" : "");
 }
 
-std::string gpu_keys() { return joined(compare::gpu_specs(), ", ", &compare::GpuSpec::key); }
+std::string gpu_keys() { return joined(gpu::gpu_specs(), ", ", &gpu::GpuSpec::key); }
 
 std::vector<std::string> split(const std::string& text, char separator) {
   if (text.empty()) return {""};
@@ -252,10 +252,10 @@ std::optional<std::int64_t> parse_size(const std::string& text) {
 }
 
 std::int64_t parse_capacity(const std::string& text) {
-  if (const auto gpu = compare::find_gpu(text)) return gpu->shared_memory_per_block_bytes;
+  if (const auto gpu = gpu::find_gpu(text)) return gpu->shared_memory_per_block_bytes;
   if (const auto size = parse_size(text)) return *size;
   std::vector<std::string> names;
-  for (const compare::GpuSpec& gpu : compare::gpu_specs()) names.push_back(gpu.key);
+  for (const gpu::GpuSpec& gpu : gpu::gpu_specs()) names.push_back(gpu.key);
   throw request_failure("--sram " + in_quotes(text) + " is not a capacity",
                         "bytes such as 49152, 48KiB or 0.1MB, or a GPU: " + gpu_keys(),
                         nearest(text, names).value_or(""));

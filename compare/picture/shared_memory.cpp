@@ -62,7 +62,8 @@ std::vector<BarGroup> groups_of(const Comparison& comparison) {
   return groups;
 }
 
-std::string shared_memory_description(const std::vector<BarGroup>& groups, const GpuSpec& gpu) {
+std::string shared_memory_description(const std::vector<BarGroup>& groups,
+                                      const gpu::GpuSpec& gpu) {
   const Bar* largest = nullptr;
   std::string text;
   for (const BarGroup& group : groups) {
@@ -110,7 +111,7 @@ void draw_limit(picture::Svg& svg, double x, double bottom, std::string_view cla
 
 }  // namespace
 
-std::vector<Picture> draw_shared_memory(const Comparison& comparison, const GpuSpec& gpu) {
+std::vector<Picture> draw_shared_memory(const Comparison& comparison, const gpu::GpuSpec& gpu) {
   std::vector<BarGroup> groups = groups_of(comparison);
   if (groups.empty()) return {};
   const std::string description = shared_memory_description(groups, gpu);

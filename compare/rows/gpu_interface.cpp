@@ -17,9 +17,9 @@ FLASHLAB_FIELDS(flashlab::compare::Row, variant, kernel, pass, dtype, products, 
                 num_heads, num_kv_heads, seqlen_q, seqlen_k, head_dim, tile, toy, work, predicted,
                 pallas_bytes, pallas_ms, usual_flops, tensor_bytes, workspace_bytes,
                 prediction_sha256, steps, measured, failure, sentence);
-FLASHLAB_FIELDS(flashlab::compare::Latencies, shared, mma, wgmma, exp, shuffle, barrier, l2, dram,
+FLASHLAB_FIELDS(flashlab::gpu::Latencies, shared, mma, wgmma, exp, shuffle, barrier, l2, dram,
                 instruction);
-FLASHLAB_FIELDS(flashlab::compare::GpuSpec, name, key, compute_capability,
+FLASHLAB_FIELDS(flashlab::gpu::GpuSpec, name, key, compute_capability,
                 shared_memory_per_block_bytes, shared_memory_per_sm_bytes, num_sms, boost_clock_hz,
                 tensor_boost_clock_hz, memory_bytes, l2_bytes, dram_bytes_per_s, flops_per_s,
                 exps_per_clock_per_sm, additions_per_clock_per_sm, shared_bytes_per_clock_per_sm,

@@ -35,7 +35,7 @@ import sites as sites_of_source
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
-FOLDERS = ("text", "gpus", "results", "toymachine", "exercises/grader", "exercises/isolation", "compare",
+FOLDERS = ("text", "gpu", "results", "toymachine", "exercises/grader", "exercises/isolation", "compare",
            "attention_cpu", "attention_cuda", "optimal", "cli")
 KINDS = ("comparison", "plus and minus", "assignment", "constant", "min and max", "dropped call",
          "dropped condition", "condition", "swapped arguments")
@@ -266,7 +266,7 @@ class Run:
     def judged_alone(self, site, switched, tests, reached):
         """The result of a mutant that is compiled for itself."""
         room = site.path.split("/")[0]
-        program = {"attention_cpu": "flashlab_attention_tests", "gpus": "flashlab_compare_tests",
+        program = {"attention_cpu": "flashlab_attention_tests", "gpu": "flashlab_compare_tests",
                    "attention_cuda": "flashlab_cuda_emulated_tests", "results": "flashlab_compare_tests",
                    "text": "flashlab_toymachine_tests"}.get(room, f"flashlab_{room}_tests")
         self.build.put(switched, plain=site)

@@ -1,43 +1,28 @@
-#include "gpus/gpu_specs.hpp"
+#include "gpu/sheets/gpu_specs.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
-#include <set>
 
+#include "gpu/sheets/device_name.hpp"
 #include "gpu_files.hpp"
 
-namespace flashlab::compare {
+namespace flashlab::gpu {
 namespace {
 
-bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
-
+/// The letters and digits of a name, in lower case.
 std::string key_of_name(std::string_view name) {
   std::string key;
   for (const char c : name) {
-    if (!is_word_character(c)) continue;
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) continue;
     key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
   return key;
 }
 
-/// The words of a text in lower case.
-std::set<std::string> words(std::string_view text) {
-  std::set<std::string> result;
-  while (!text.empty()) {
-    const auto end = std::find_if_not(text.begin(), text.end(), is_word_character);
-    const auto length = static_cast<std::size_t>(end - text.begin());
-    if (length > 0) result.insert(key_of_name(text.substr(0, length)));
-    text.remove_prefix(std::min(length + 1, text.size()));
-  }
-  return result;
-}
-
-bool is_device(const GpuSpec& spec, const std::set<std::string>& of_device) {
-  return std::ranges::includes(of_device, words(spec.name)) &&
-         std::ranges::none_of(spec.other_models, [&](const std::string& word) {
-           return of_device.contains(key_of_name(word));
-         });
+bool is_device(const GpuSpec& spec, std::string_view device) {
+  std::string others;
+  for (const std::string& word : spec.other_models) others += word + " ";
+  return has_name_of_sheet(device, spec.name, others);
 }
 
 Latencies read_latencies(const nlohmann::json& clocks) {
@@ -100,11 +85,10 @@ std::optional<GpuSpec> find_gpu(std::string_view name) {
     if (key_of_name(name) == key_of_name(spec.key) || key_of_name(name) == key_of_name(spec.name))
       return spec;
   }
-  const auto of_device = words(name);
   for (const GpuSpec& spec : gpu_specs()) {
-    if (is_device(spec, of_device)) return spec;
+    if (is_device(spec, name)) return spec;
   }
   return std::nullopt;
 }
 
-}  // namespace flashlab::compare
+}  // namespace flashlab::gpu

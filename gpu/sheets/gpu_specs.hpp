@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace flashlab::compare {
+namespace flashlab::gpu {
 
 /// Clocks from an instruction to its result, if nothing else runs.
 struct Latencies {
@@ -57,9 +57,8 @@ struct GpuSpec {
 /// Returns the rows in the order of the file.
 const std::vector<GpuSpec>& gpu_specs();
 
-/// Finds a GPU by key or name, ignoring letter case, spaces, hyphens and underscores, or by CUDA's
-/// device name: "NVIDIA GeForce RTX 3090" contains all words of "RTX 3090", while "NVIDIA GeForce
-/// RTX 3090 Ti" is another model.
+/// Finds a GPU by key or name, ignoring letter case, spaces, hyphens and underscores, or by the
+/// name that CUDA gives the device (device_name.hpp).
 std::optional<GpuSpec> find_gpu(std::string_view name);
 
-}  // namespace flashlab::compare
+}  // namespace flashlab::gpu
