@@ -90,17 +90,19 @@ const OfferedHeaders& offered_headers(const std::string& folder) {
 /// What each folder may include, link and read: itself, and what stands below it.
 const std::map<std::string, Names>& may_use() {
   static const std::map<std::string, Names> kMayUse = {
+      {"system", {"system"}},
       {"text", {"text"}},
       {"gpu", {"gpu"}},
       {"results", {"attention", "gpu", "results", "text"}},
       {"toymachine", {"text", "toymachine"}},
       {"attention", {"attention"}},
       {"attention_cpu", {"attention", "attention_cpu"}},
-      {"attention_cuda", {"attention", "attention_cuda", "gpu"}},
+      {"attention_cuda", {"attention", "attention_cuda", "gpu", "system"}},
       {"compare",
-       {"attention", "attention_cuda", "compare", "gpu", "results", "text", "toymachine"}},
+       {"attention", "attention_cuda", "compare", "gpu", "results", "system", "text",
+        "toymachine"}},
       {"optimal", {"optimal", "text", "toymachine"}},
-      {"generate", {"generate", "text", "toymachine"}},
+      {"generate", {"generate", "system", "text", "toymachine"}},
       {"exercises", {"exercises", "optimal", "results", "text", "toymachine"}},
       {"cli",
        {"attention", "attention_cpu", "attention_cuda", "cli", "compare", "exercises", "generate",

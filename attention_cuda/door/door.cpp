@@ -1,11 +1,10 @@
 #include "attention_cuda/door/door.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <filesystem>
 
 #include "attention_cuda/door/crossing.hpp"
+#include "system/opened_library.hpp"
 
 namespace flashlab::cuda::door {
 namespace {
@@ -47,13 +46,12 @@ std::filesystem::path find_library() {
   return {};
 }
 
-/// Opens the library. It is never closed, because CUDA may still run in it when the process ends.
-void* open_gpu_library() {
+system::OpenedLibrary open_gpu_library() {
   const std::string why_not = why_no_library();
   if (!why_not.empty()) throw GpuLibraryMissing(why_not);
-  void* const library = dlopen(find_library().c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library != nullptr) return library;
-  throw GpuLibraryMissing(std::string("the GPU kernels cannot be loaded: ") + dlerror());
+  const system::OpenedLibrary library({find_library().string()});
+  if (library) return library;
+  throw GpuLibraryMissing("the GPU kernels cannot be loaded: " + library.why_not());
 }
 
 GpuLibrary& gpu_library() {
@@ -65,11 +63,11 @@ GpuLibrary& gpu_library() {
 }  // namespace
 
 void* enter(const char* entrance, const std::string& interface) {
-  static void* const library = open_gpu_library();
-  const auto function = reinterpret_cast<Entrance>(dlsym(library, entrance));
-  void* const found = function == nullptr ? nullptr : function(interface.c_str());
+  static const system::OpenedLibrary library = open_gpu_library();
+  Entrance function = nullptr;
+  void* const found = library.find(function, entrance) ? function(interface.c_str()) : nullptr;
   if (found != nullptr) return found;
-  throw GpuLibraryMissing(find_library().string() + " is not of the same build as this command (" +
+  throw GpuLibraryMissing(library.path() + " is not of the same build as this command (" +
                           interface + ")" + kHowToGetIt);
 }
 

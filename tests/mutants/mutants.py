@@ -35,7 +35,7 @@ import sites as sites_of_source
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
-FOLDERS = ("text", "gpu", "results", "toymachine", "exercises/grader", "exercises/isolation", "compare",
+FOLDERS = ("system", "text", "gpu", "results", "toymachine", "exercises/grader", "exercises/isolation", "compare",
            "attention_cpu", "attention_cuda", "optimal", "cli")
 KINDS = ("comparison", "plus and minus", "assignment", "constant", "min and max", "dropped call",
          "dropped condition", "condition", "swapped arguments")
@@ -268,7 +268,7 @@ class Run:
         room = site.path.split("/")[0]
         program = {"attention_cpu": "flashlab_attention_tests", "gpu": "flashlab_compare_tests",
                    "attention_cuda": "flashlab_cuda_emulated_tests", "results": "flashlab_compare_tests",
-                   "text": "flashlab_toymachine_tests"}.get(room, f"flashlab_{room}_tests")
+                   "text": "flashlab_toymachine_tests", "system": "flashlab_exercises_tests"}.get(room, f"flashlab_{room}_tests")
         self.build.put(switched, plain=site)
         compiled, places, _ = self.build.compile("flashlab", program)
         try:
