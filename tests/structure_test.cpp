@@ -103,7 +103,7 @@ const std::map<std::string, Names>& may_use() {
         "toymachine"}},
       {"optimal", {"optimal", "text", "toymachine"}},
       {"generate", {"generate", "system", "text", "toymachine"}},
-      {"exercises", {"exercises", "optimal", "results", "text", "toymachine"}},
+      {"exercises", {"exercises", "optimal", "results", "system", "text", "toymachine"}},
       {"cli",
        {"attention", "attention_cpu", "attention_cuda", "cli", "compare", "exercises", "generate",
         "gpu", "optimal", "results", "text", "toymachine"}},

@@ -1,15 +1,17 @@
-#include "exercises/isolation/channel.hpp"
+#include "system/messages.hpp"
 
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <utility>
+#include <system_error>
 
-namespace flashlab::exercises {
+namespace flashlab::system {
 namespace {
 
 #ifdef MSG_NOSIGNAL
@@ -44,18 +46,24 @@ bool receive_all(int descriptor, char* bytes, std::size_t count,
 
 }  // namespace
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this != &other) {
-    close();
-    number_ = other.release();
-  }
-  return *this;
-}
-
-int Descriptor::release() { return std::exchange(number_, -1); }
-
-void Descriptor::close() {
-  if (number_ >= 0) ::close(release());
+std::pair<Descriptor, Descriptor> connected_sockets(std::chrono::seconds patience) {
+  int ends[2] = {-1, -1};
+#ifdef SOCK_CLOEXEC
+  const int made = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends);
+#else
+  const int made = socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
+#endif
+  if (made != 0) throw std::system_error(errno, std::generic_category());
+#ifndef SOCK_CLOEXEC
+  for (const int end : ends) fcntl(end, F_SETFD, FD_CLOEXEC);
+#endif
+  const timeval longest{patience.count(), 0};
+  for (const int end : ends) setsockopt(end, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
+#ifdef SO_NOSIGPIPE
+  const int on = 1;
+  for (const int end : ends) setsockopt(end, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+#endif
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
 bool send_message(int descriptor, std::string_view message) {
@@ -78,4 +86,4 @@ std::optional<std::string> receive_message(int descriptor, const std::function<b
   return message;
 }
 
-}  // namespace flashlab::exercises
+}  // namespace flashlab::system

@@ -1,35 +1,24 @@
 // Messages over a descriptor: their length in eight bytes, then their content.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
-namespace flashlab::exercises {
+#include "system/descriptor.hpp"
+
+namespace flashlab::system {
 
 /// Maximum length of a message, for both sides.
 inline constexpr std::size_t kMostMessageBytes = std::size_t{64} << 20;
 
-/// A file descriptor. Closes it at the end of the scope.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  ~Descriptor() { close(); }
-  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int operator*() const { return number_; }
-  explicit operator bool() const { return number_ >= 0; }
-  int release();
-  void close();
-
- private:
-  int number_;
-};
+/// Returns two connected sockets, which executed programs do not inherit. Whoever sends waits at most
+/// `patience` for the other side; 0: as long as it takes. Throws std::system_error.
+std::pair<Descriptor, Descriptor> connected_sockets(std::chrono::seconds patience);
 
 /// Sends a message. Returns false if the other side is closed. Raises no signal.
 bool send_message(int descriptor, std::string_view message);
@@ -39,4 +28,4 @@ bool send_message(int descriptor, std::string_view message);
 /// data is available.
 std::optional<std::string> receive_message(int descriptor, const std::function<bool()>& wait = {});
 
-}  // namespace flashlab::exercises
+}  // namespace flashlab::system
