@@ -8,8 +8,8 @@ std::string interface_text(std::uint64_t fields) {
 }
 
 std::string gpu_library_interface() {
-  return interface_text(fingerprint<GpuCall, ForwardTensors, BackwardTensors, GpuInfo, GpuRun,
-                                    SampledCall, SampledKernels, Outcome>());
+  return interface_text(system::fingerprint<GpuCall, ForwardTensors, BackwardTensors, GpuInfo,
+                                            GpuRun, SampledCall, SampledKernels, Outcome>());
 }
 
 }  // namespace flashlab::cuda::door

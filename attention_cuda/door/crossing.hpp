@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "attention_cuda/door/door.hpp"
-#include "attention_cuda/door/fields.hpp"
+#include "system/fields.hpp"
 
 namespace flashlab::cuda::door {
 

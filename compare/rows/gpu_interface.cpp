@@ -42,8 +42,8 @@ namespace flashlab::compare {
 
 std::string gpu_measurements_interface() {
   return cuda::door::interface_text(
-      cuda::door::fingerprint<Row, MachineModel, CalibrationOptions, CalibrationResult,
-                              MeasureOptions, CountedRange, cuda::door::Outcome>());
+      system::fingerprint<Row, MachineModel, CalibrationOptions, CalibrationResult, MeasureOptions,
+                          CountedRange, cuda::door::Outcome>());
 }
 
 }  // namespace flashlab::compare

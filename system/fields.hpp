@@ -8,7 +8,7 @@
 // of this project without a list.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +18,10 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
-namespace flashlab::cuda::door {
+namespace flashlab::system {
 
 struct Field {
   std::string name;
@@ -29,7 +30,18 @@ struct Field {
 };
 
 /// FNV-1a of the fields' texts, in the order of their places.
-std::uint64_t fingerprint_of(std::vector<Field> fields);
+inline std::uint64_t fingerprint_of(std::vector<Field> fields) {
+  std::ranges::stable_sort(fields, {}, &Field::offset);
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const Field& field : fields) {
+    const std::string text = field.name + " " + field.kind + " " + std::to_string(field.offset) +
+                             " " + std::to_string(field.size) + "\n";
+    for (const char c : text) {
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    }
+  }
+  return hash;
+}
 
 /// Defined by FLASHLAB_FIELDS.
 template <class Struct>
@@ -110,11 +122,11 @@ std::uint64_t fingerprint() {
   return fingerprint_of(std::move(whole));
 }
 
-}  // namespace flashlab::cuda::door
+}  // namespace flashlab::system
 
 #define FLASHLAB_FIELDS(type, ...)                                       \
   template <>                                                            \
-  struct flashlab::cuda::door::FieldsOf<type> {                          \
+  struct flashlab::system::FieldsOf<type> {                              \
     template <class See>                                                 \
     static void each(const type& object, const See& see) {               \
       { [[maybe_unused]] const auto& [__VA_ARGS__] = object; } /* all */ \
