@@ -1,5 +1,5 @@
-"""The data sheets of gpus.json for Python, and the rule that finds a device's. device_name.hpp has the
-rule for C++, and its words."""
+"""The data sheets of gpus.json for Python, and the rule that finds a device's. device_name.hpp has
+the rule for C++, and its words."""
 import json
 import os
 import re
