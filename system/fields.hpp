@@ -1,6 +1,6 @@
-// What two libraries that exchange structures must agree on: where each field lies. One list for each
-// structure; a fingerprint of names, places, sizes and kinds tells apart what sizes alone do not,
-// for example two fields of one type in another order.
+// What two libraries that exchange structures must agree on: where each field lies. One list for
+// each structure; a fingerprint of names, places, sizes and kinds tells apart what sizes alone do
+// not, for example two fields of one type in another order.
 //
 //   FLASHLAB_FIELDS(flashlab::cuda::GpuInfo, name, compute_capability, …)   // at global scope
 //

@@ -16,8 +16,8 @@ namespace flashlab::system {
 /// Maximum length of a message, for both sides.
 inline constexpr std::size_t kMostMessageBytes = std::size_t{64} << 20;
 
-/// Returns two connected sockets, which executed programs do not inherit. Whoever sends waits at most
-/// `patience` for the other side; 0: as long as it takes. Throws std::system_error.
+/// Returns two connected sockets, which executed programs do not inherit. Whoever sends waits at
+/// most `patience` for the other side; 0: as long as it takes. Throws std::system_error.
 std::pair<Descriptor, Descriptor> connected_sockets(std::chrono::seconds patience);
 
 /// Sends a message. Returns false if the other side is closed. Raises no signal.

@@ -13,7 +13,8 @@ namespace flashlab::system {
 class OpenedLibrary {
  public:
   OpenedLibrary() = default;
-  /// Opens the first of these that can be opened: paths, or names that the dynamic linker looks for.
+  /// Opens the first of these that can be opened: paths, or names that the dynamic linker looks
+  /// for.
   explicit OpenedLibrary(const std::vector<std::string>& candidates) {
     for (const std::string& candidate : candidates) {
       path_ = candidate;

@@ -60,8 +60,8 @@ class GpuLibrary {
   ~GpuLibrary() = default;
 };
 
-/// Raised with each change that no structure shows: a virtual function, the values of an enum, what a
-/// field means.
+/// Raised with each change that no structure shows: a virtual function, the values of an enum, what
+/// a field means.
 inline constexpr int kInterfaceNumber = 1;
 
 /// What both sides must agree on: the version, the number above, and a fingerprint of structures.

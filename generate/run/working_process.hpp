@@ -26,7 +26,8 @@ class SharedBytes {
   void* address_ = nullptr;
 };
 
-/// A process that works and sends its answer. Ends with its owner, which may be such a process itself.
+/// A process that works and sends its answer. Ends with its owner, which may be such a process
+/// itself.
 class WorkingProcess {
  public:
   /// Throws GpuError: no process can be started.

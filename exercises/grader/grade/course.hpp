@@ -1,5 +1,5 @@
-// The way through the exercises: what a verdict changes in a learner's progress, and which exercise is
-// next.
+// The way through the exercises: what a verdict changes in a learner's progress, and which exercise
+// is next.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace flashlab::exercises {
 
-/// Returns the first unfinished exercise after `id`, else the first one of all; empty: all are done.
+/// Returns the first unfinished exercise after `id`, else the first one of all; empty: all are
+/// done.
 std::string next_after(const std::vector<std::string>& ids, const Progress& progress,
                        const std::string& id);
 /// Returns the current exercise if it is unfinished, else the next one.

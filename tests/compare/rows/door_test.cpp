@@ -1,5 +1,5 @@
-// Both sides of the door to the GPU library compare a text before any structure crosses it: what the
-// text notices of each structure.
+// Both sides of the door to the GPU library compare a text before any structure crosses it: what
+// the text notices of each structure.
 #include <algorithm>
 #include <cstddef>
 #include <set>
