@@ -83,7 +83,7 @@ test_with_sanitizers() {
 
 # What the emulated GPU kernels and their tests are made from.
 of_the_kernels=(attention attention_cpu attention_cuda compare/cuda compare/rows cli/attention cli/compare results
-  gpus tests/attention_cpu tests/attention_cuda tests/cli/command.cpp tests/cli/attention_cuda_test.cpp
+  gpu system tests/attention_cpu tests/attention_cuda tests/cli/command.cpp tests/cli/attention_cuda_test.cpp
   tests/cli/compare_gpu_test.cpp tests/CMakeLists.txt cmake CMakeLists.txt)
 
 # choose_emulation [BASE]: `./lab test` leaves out the emulated GPU kernels if nothing that they are made

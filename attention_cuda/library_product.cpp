@@ -3,15 +3,14 @@
 #include "attention_cuda/detail/library_product.hpp"
 
 #include <cublas_v2.h>
-#include <dlfcn.h>
 
 #include <map>
 #include <mutex>
 #include <source_location>
 #include <string>
-#include <type_traits>
 
 #include "attention_cuda/device/launch.cuh"
+#include "system/opened_library.hpp"
 
 namespace flashlab::cuda {
 namespace {
@@ -26,22 +25,20 @@ struct Cublas {
 };
 
 /// Searches the dynamic linker's folders, then CUDA Toolkits.
-void* open_cublas() {
+system::OpenedLibrary open_cublas() {
   const std::string name = "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR);
-  for (const std::string folder :
-       {"", FLASHLAB_CUDA_LIBRARY_FOLDER "/", "/usr/local/cuda/lib64/"}) {
-    if (void* const library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL))
-      return library;
-  }
+  const system::OpenedLibrary library(
+      {name, FLASHLAB_CUDA_LIBRARY_FOLDER "/" + name, "/usr/local/cuda/lib64/" + name});
+  if (library) return library;
   throw CudaError("dlopen", name + " was not found; it comes with the CUDA Toolkit");
 }
 
 Cublas load_cublas() {
-  void* const library = open_cublas();
+  const system::OpenedLibrary library = open_cublas();
   const auto function = [&](auto& pointer, const char* name) {
-    void* const symbol = dlsym(library, name);
-    if (symbol == nullptr) throw CudaError("dlsym", std::string("cuBLAS has no ") + name);
-    pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(symbol);
+    if (!library.find(pointer, name)) {
+      throw CudaError("dlsym", std::string("cuBLAS has no ") + name);
+    }
   };
   Cublas result = {};
   function(result.create, "cublasCreate_v2");

@@ -1,9 +1,8 @@
 #include "attention_cuda/roofline.hpp"
 
 #include <algorithm>
-#include <ranges>
-#include <set>
-#include <string>
+
+#include "gpu/sheets/device_name.hpp"
 
 namespace flashlab::cuda {
 namespace {
@@ -16,26 +15,6 @@ struct GpuRates {
 constexpr GpuRates kGpus[] = {
 #include "gpu_rates.inc"
 };
-
-using Words = std::set<std::string, std::less<>>;
-
-Words words_of(std::string_view text) {
-  Words result;
-  for (const auto word : std::views::split(text, ' ')) {
-    for (const auto part : std::views::split(word, '-')) {
-      result.emplace(part.begin(), part.end());
-    }
-  }
-  return result;
-}
-
-/// "NVIDIA GeForce RTX 3090" contains the words of "RTX 3090"; with "Ti" it is another, faster GPU.
-bool is_device(const GpuRates& gpu, const Words& of_device) {
-  return std::ranges::includes(of_device, words_of(gpu.name)) &&
-         std::ranges::none_of(words_of(gpu.other_models), [&](const std::string& word) {
-           return !word.empty() && of_device.contains(word);
-         });
-}
 
 /// The queries of a sequence from the first to the last that see a key.
 KeyRange seeing_queries(const VisibleKeys& visible) {
@@ -63,15 +42,14 @@ double bytes_read(Pass pass, const AttentionProblem& problem) {
 }  // namespace
 
 std::optional<PeakRates> peak_rates(std::string_view gpu_name, const Arithmetic& arithmetic) {
-  const auto of_device = words_of(gpu_name);
-  for (const GpuRates& gpu : kGpus) {
-    if (!is_device(gpu, of_device)) continue;
+  for (const GpuRates& row : kGpus) {
+    if (!gpu::has_name_of_sheet(gpu_name, row.name, row.other_models)) continue;
     const bool is_half =
         arithmetic.dtype != DataType::kFloat32 || arithmetic.products == Products::kFloat16x3;
-    const double flops_per_s = is_half                                    ? gpu.half_flops_per_s
-                               : arithmetic.products == Products::kNative ? gpu.float_flops_per_s
-                                                                          : gpu.tf32_flops_per_s;
-    return PeakRates{flops_per_s, gpu.bytes_per_s};
+    const double flops_per_s = is_half                                    ? row.half_flops_per_s
+                               : arithmetic.products == Products::kNative ? row.float_flops_per_s
+                                                                          : row.tf32_flops_per_s;
+    return PeakRates{flops_per_s, row.bytes_per_s};
   }
   return std::nullopt;
 }

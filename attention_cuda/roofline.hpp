@@ -15,8 +15,8 @@ struct PeakRates {
   double flops_per_s = 0, bytes_per_s = 0;
 };
 
-/// Returns the rates from gpus/gpus.json, where "H200" matches "NVIDIA H200 NVL". Nothing for a GPU
-/// without a row: the row of RTX 3090 does not match "NVIDIA GeForce RTX 3090 Ti".
+/// Returns the rates from gpu/sheets/gpus.json. Nothing for a GPU without a row, by the rule of
+/// gpu/sheets/device_name.hpp.
 std::optional<PeakRates> peak_rates(std::string_view gpu_name, const Arithmetic& arithmetic);
 
 /// Returns the time of all FLOPs at the peak rate, or of all bytes that a call must read from DRAM,

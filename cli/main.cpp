@@ -15,6 +15,7 @@
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/pager.hpp"
 #include "text/lists.hpp"
+#include "text/nearest.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
 #include "toymachine/budget/budget.hpp"
@@ -134,7 +135,7 @@ void check_command_names(const CLI::App& app, const std::vector<std::string>& wo
   const std::string before = top ? "" : app.get_name() + " ";
   throw request_failure("there is no command '" + before + printable(words[at]) + "'",
                         "one of those that `" + full_name(app) + " --help` lists",
-                        toy::nearest(words[at], names).value_or(""));
+                        nearest(words[at], names).value_or(""));
 }
 
 int run_command(int argc, char** argv) {

@@ -1,8 +1,8 @@
-# flashlab_gpu_rates(FILE): writes the rows of gpus/gpus.json that have rates as a table for C++: name,
+# flashlab_gpu_rates(FILE): writes the rows of gpu/sheets/gpus.json that have rates as a table for C++: name,
 # words of other models' names, FLOP/s of 16-bit, float and tf32 products, bytes/s. A change of the rows
 # triggers the configure step.
 function(flashlab_gpu_rates output)
-  set(json_file "${PROJECT_SOURCE_DIR}/gpus/gpus.json")
+  set(json_file "${PROJECT_SOURCE_DIR}/gpu/sheets/gpus.json")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${json_file}")
   file(READ "${json_file}" json)
   string(JSON count LENGTH "${json}" gpus)

@@ -15,7 +15,7 @@ void put(std::optional<Rate>& rate, const std::optional<double>& measured_per_s)
   if (measured_per_s) rate = Rate{*measured_per_s, true};
 }
 
-MachineModel from_sheet(const GpuSpec& gpu) {
+MachineModel from_sheet(const gpu::GpuSpec& gpu) {
   const double clocks_per_s = static_cast<double>(gpu.num_sms) * gpu.boost_clock_hz;
   MachineModel model;
   model.gpu = gpu;
@@ -59,7 +59,7 @@ std::string utc_now() {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc)};
 }
 
-MachineModel machine_model(const GpuSpec& gpu, const std::optional<Calibration>& calibration) {
+MachineModel machine_model(const gpu::GpuSpec& gpu, const std::optional<Calibration>& calibration) {
   MachineModel model = from_sheet(gpu);
   if (!calibration) return model;
   put(model.dram_copy, calibration->dram_copy_bytes_per_s);

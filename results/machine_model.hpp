@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "gpus/gpu_specs.hpp"
+#include "gpu/sheets/gpu_specs.hpp"
 
 namespace flashlab::compare {
 
@@ -38,7 +38,7 @@ struct Rate {
 };
 
 struct MachineModel {
-  GpuSpec gpu;
+  gpu::GpuSpec gpu;
   std::optional<Rate> dram_copy, dram_read, sm, shared, elementwise, exps, divisions, additions,
       bulk_additions;
   std::map<std::string, Rate> products;  // by the keys of Calibration::flops_per_s
@@ -56,6 +56,7 @@ std::string utc_now();
 
 /// Returns the data sheet's rates at the boost clock, replaced by measured rates where available.
 /// Data sheets lack the rates of L2 to the multiprocessors, divisions and launches.
-MachineModel machine_model(const GpuSpec& gpu, const std::optional<Calibration>& calibration = {});
+MachineModel machine_model(const gpu::GpuSpec& gpu,
+                           const std::optional<Calibration>& calibration = {});
 
 }  // namespace flashlab::compare

@@ -4,7 +4,6 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "attention/variants.hpp"
+#include "tests/architecture_rules.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/source_files.hpp"
 #include "tests/string_literals.hpp"
@@ -19,8 +19,12 @@
 #include "toymachine/language/instruction_set.hpp"
 
 namespace fs = std::filesystem;
+using flashlab::test::floor_of;
+using flashlab::test::floors;
 using flashlab::test::is_benchmark;
 using flashlab::test::kSourceRoot;
+using flashlab::test::left_includes;
+using flashlab::test::may_use;
 using flashlab::test::read_source;
 using flashlab::test::sources_of;
 using flashlab::test::with_folders_inside;
@@ -87,28 +91,6 @@ const OfferedHeaders& offered_headers(const std::string& folder) {
   return result;
 }
 
-/// What each folder may include, link and read: itself, and what stands below it.
-const std::map<std::string, Names>& may_use() {
-  static const std::map<std::string, Names> kMayUse = {
-      {"text", {"text"}},
-      {"gpus", {"gpus"}},
-      {"results", {"attention", "gpus", "results", "text"}},
-      {"toymachine", {"text", "toymachine"}},
-      {"attention", {"attention"}},
-      {"attention_cpu", {"attention", "attention_cpu"}},
-      {"attention_cuda", {"attention", "attention_cuda", "gpus"}},
-      {"compare",
-       {"attention", "attention_cuda", "compare", "gpus", "results", "text", "toymachine"}},
-      {"optimal", {"optimal", "text", "toymachine"}},
-      {"generate", {"generate", "text", "toymachine"}},
-      {"exercises", {"exercises", "optimal", "results", "text", "toymachine"}},
-      {"cli",
-       {"attention", "attention_cpu", "attention_cuda", "cli", "compare", "exercises", "generate",
-        "gpus", "optimal", "results", "text", "toymachine"}},
-  };
-  return kMayUse;
-}
-
 /// The CMake text that makes a folder's targets, without comments: its own, and the modules that
 /// only it includes.
 std::string build_text(const std::string& folder) {
@@ -138,33 +120,6 @@ Names found_in(const std::string& text, const std::string& pattern) {
   return result;
 }
 
-/// The rooms of a folder, from the ground floor up: a room includes from those before it.
-const std::map<std::string, std::vector<std::string>>& floors() {
-  static const std::map<std::string, std::vector<std::string>> kFloors = {
-      {"toymachine",
-       {"budget", "language", "bind", "execute", "count/polynomial", "count", "run", "links",
-        "forms", "replay", "trace", "history", "timeline"}},
-      {"optimal", {"search", "problem", "products", "values", "solve"}},
-      {"generate", {"plan", "source/device", "source", "run/device", "run"}},
-      {"exercises/grader",
-       {"exercise", "submission", "judge", "explain", "grade", "prove", "report"}},
-      {"compare", {"model", "counters", "rows", "cuda/ptx", "cuda", "picture", "report"}},
-      {"cli",
-       {"terminal", "options", "machine", "debug", "help", "attention", "compare", "gpu",
-        "exercises", "protocol", "editors", "grading", "optimal", "picture", "requests", "."}},
-  };
-  return kFloors;
-}
-
-/// The floor of a file; nothing for a file outside of the folder's rooms.
-std::optional<std::size_t> floor_of(const std::string& folder, const fs::path& file) {
-  const auto& rooms = floors().at(folder);
-  const std::string room = file.parent_path().lexically_relative(folder).generic_string();
-  const auto found = std::find(rooms.begin(), rooms.end(), room);
-  if (found == rooms.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - rooms.begin());
-}
-
 Names mnemonics() {
   Names result;
   for (const auto& spec : flashlab::toy::instruction_set()) result.emplace(spec.mnemonic);
@@ -190,6 +145,17 @@ TEST_CASE("includes run one way: from the command down to the machine", "[struct
         CHECK((from == folder ||
                (offered.empty() ? !is_private(included) : offered.has(included.generic_string()))));
       }
+    }
+  }
+}
+
+TEST_CASE("`attention` reaches a GPU through the door alone", "[structure]") {
+  const std::string door = "attention_cuda/door/";
+  for (const fs::path& source : sources_of("cli/attention")) {
+    for (const fs::path& included : includes_of(source)) {
+      INFO(source << " includes " << included);
+      CHECK(*included.begin() != "compare");
+      CHECK((!included.generic_string().starts_with(door) || included == door + "door.hpp"));
     }
   }
 }
@@ -235,7 +201,9 @@ TEST_CASE("a public header needs no private one", "[structure]") {
 }
 
 TEST_CASE("inside a folder includes run one way, from room to room", "[structure]") {
-  for (const auto& [folder, rooms] : floors()) {
+  auto unused = left_includes();
+  for (const auto& [folder, rules] : may_use()) {
+    REQUIRE(floors().contains(folder));
     for (const fs::path& source : sources_of(folder)) {
       if (is_benchmark(source)) continue;
       const auto floor = floor_of(folder, source);
@@ -248,9 +216,18 @@ TEST_CASE("inside a folder includes run one way, from room to room", "[structure
         const auto lower = floor_of(folder, included);
         INFO(source << " includes " << included);
         REQUIRE(lower);
+        const auto left = unused.find(source);
+        if (*lower > *floor && left != unused.end() && left->second.erase(included) > 0) {
+          if (left->second.empty()) unused.erase(left);
+          continue;
+        }
         CHECK(*lower <= *floor);
       }
     }
+  }
+  for (const auto& [source, included] : unused) {
+    INFO(source << " includes nothing from a higher floor any more: take it off the list");
+    CHECK(included.empty());
   }
 }
 
@@ -340,7 +317,7 @@ TEST_CASE("numbers are read in one place, as libc++ before 20 reads no double", 
         "compare", "exercises", "cli"}) {
     for (const fs::path& source : sources_of(folder)) {
       if (kMayCall.contains(source.filename().string()) || is_benchmark(source)) continue;
-      INFO(source << " calls it: toymachine/language/read_number.hpp has what to call");
+      INFO(source << " calls it: text/read_number.hpp has what to call");
       CHECK(read_source(kSourceRoot / source).find("from_chars") == std::string::npos);
     }
   }

@@ -177,7 +177,7 @@ int measure_and_write(const Settings& settings, const std::string& command) {
   std::printf("%s%s\n", gpu.name.c_str(),
               cuda::peak_rates(gpu.name, {})
                   ? ""
-                  : ", not in gpus/gpus.json: times are not compared with a floor");
+                  : ", not in gpu/sheets/gpus.json: times are not compared with a floor");
   std::vector<JsonText> texts;
   for (const Shape& shape : settings.shapes) {
     const std::vector<Row> rows = measure_all(shape, settings, gpu);

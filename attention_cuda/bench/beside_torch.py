@@ -285,7 +285,7 @@ def run(options, library, absent):
         rates = stopwatch.gpu_rates(torch.cuda.get_device_name())
         result["product_flops_per_s"] = stopwatch.product_rates()
         watch = stopwatch.GpuStopwatch()
-        print("" if rates else "no rates of this GPU in gpus/gpus.json: no floor for times")
+        print("" if rates else "no rates of this GPU in gpu/sheets/gpus.json: no floor for times")
         print("torch.mm 8192^3, TFLOP/s:", "  ".join(
             f"{name} {rate / 1e12:.0f}" for name, rate in result["product_flops_per_s"].items()))
         if any(case.has_few_queries for case in chosen):

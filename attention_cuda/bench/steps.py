@@ -20,9 +20,14 @@ import sys
 from stamps import between_query_tiles, kind_of, load_runs, shares, step_cycles
 from tables import HERE, print_table, results
 
+sys.path.insert(0, os.path.join(HERE, "../../gpu/sheets"))
+
+import gpu_sheets  # noqa: E402
+
 STEPS = ["portable", "wgmma", "overlap", "turns", "guesses", "three stages"]
-# Per clock and multiprocessor of compute capability 9.0: gpus/gpus.json has the first one as FLOP/s.
-TENSOR_FLOPS, EXPONENTIALS, SHARED_BYTES = 4096, 16, 128
+PER_CLOCK = gpu_sheets.sheet_of("NVIDIA H200")["per_clock_per_sm"]
+TENSOR_FLOPS = PER_CLOCK["tensor_flops"]["bf16"]
+EXPONENTIALS, SHARED_BYTES = PER_CLOCK["exps"], PER_CLOCK["shared_bytes"]
 QUERIES = 64  # of a warpgroup: the rows of one wgmma
 HEAD_DIMS = (64, 128, 256)
 KERNEL = os.path.join(HERE, "../kernels/flash2_wgmma_sm90.hpp")

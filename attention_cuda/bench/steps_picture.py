@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 from stamps import LANE_NAMES, intervals, kind_of, load_runs, products_in_flight, run_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-STYLE = os.path.join(HERE, "../../compare/picture/picture.css")
+STYLE = os.path.join(HERE, "../../text/picture/picture.css")
 WIDTH, LEFT, RIGHT = 960, 128, 28  # units of the picture
 LANE, GAP, TOP = 34, 12, 78
 MORE_STYLE = """

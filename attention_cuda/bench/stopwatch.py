@@ -1,12 +1,14 @@
 """Times work on a GPU, and computes the minimum time that a measurement can have."""
-import json
 import os
 import statistics
+import sys
 import time
 
 import torch
 
-GPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../gpus/gpus.json")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../gpu/sheets"))
+
+import gpu_sheets  # noqa: E402
 
 
 class GpuStopwatch:
@@ -60,13 +62,9 @@ class ProcessorStopwatch:
 
 
 def gpu_rates(device_name):
-    """Returns the rates of a GPU from gpus.json, or None: "NVIDIA H200" contains the word H200."""
-    with open(GPUS, encoding="utf-8") as file:
-        rows = json.load(file)["gpus"]
-    words = set(device_name.replace("-", " ").split())
-    found = [row for row in rows
-             if set(row["name"].split()) <= words and not words & set(row["not_with"])]
-    return found[0]["rates"] if found else None
+    """Returns the rates of a GPU from its data sheet, or None."""
+    sheet = gpu_sheets.sheet_of(device_name)
+    return sheet["rates"] if sheet else None
 
 
 def floor_ms(case, arithmetic, rates):

@@ -3,7 +3,7 @@
 //
 //   nvcc -std=c++20 -O3 -arch=sm_90a -o unit_latencies attention_cuda/bench/unit_latencies.cu
 //
-// The values in gpus/gpus.json are from docs/results/unit_latencies_h200.json.
+// The values in gpu/sheets/gpus.json are from docs/results/unit_latencies_h200.json.
 #include <cuda_runtime.h>
 
 #include <cstdint>

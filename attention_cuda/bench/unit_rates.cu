@@ -3,7 +3,7 @@
 //
 //   nvcc -std=c++20 -O3 -arch=sm_90 -o unit_rates attention_cuda/bench/unit_rates.cu
 //
-// Each warp has eight chains, so that none waits for a result. The values in gpus/gpus.json are from
+// Each warp has eight chains, so that none waits for a result. The values in gpu/sheets/gpus.json are from
 // docs/results/unit_rates_h200.json.
 #include <cuda_runtime.h>
 

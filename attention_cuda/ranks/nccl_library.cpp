@@ -1,9 +1,8 @@
 #include "attention_cuda/ranks/nccl_library.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
-#include <type_traits>
+
+#include "system/opened_library.hpp"
 
 namespace flashlab::cuda {
 namespace {
@@ -16,28 +15,29 @@ std::string version_text(int version) {  // 21800: 2.18.0
          std::to_string(version % 100);
 }
 
-void* open_library(const char* wish) {
+system::OpenedLibrary open_library(const char* wish) {
   const bool is_named = wish != nullptr && *wish != '\0';
   const char* const name = is_named ? wish : kUsualName;
-  void* library = is_named ? nullptr : dlopen(name, RTLD_NOW | RTLD_NOLOAD);
-  if (library == nullptr) {
-    // NCCL would set up NVLink multicast, which transfers from rank to rank do not use.
-    setenv("NCCL_NVLS_ENABLE", "0", 0);
-    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (!is_named) {
+    const auto library = system::OpenedLibrary::of_process(name);
+    if (library) return library;
   }
-  if (library != nullptr) return library;
-  throw CudaError("dlopen", std::string("NCCL is not found (") + dlerror() +
+  // NCCL would set up NVLink multicast, which transfers from rank to rank do not use.
+  setenv("NCCL_NVLS_ENABLE", "0", 0);
+  const system::OpenedLibrary library({name});
+  if (library) return library;
+  throw CudaError("dlopen", "NCCL is not found (" + library.why_not() +
                                 "); FLASHLAB_NCCL_LIBRARY says where libnccl.so.2 is");
 }
 
 }  // namespace
 
 NcclLibrary open_nccl_library(const char* path) {
-  void* const library = open_library(path);
+  const system::OpenedLibrary library = open_library(path);
   const auto function = [&](auto& pointer, const char* name) {
-    void* const symbol = dlsym(library, name);
-    if (symbol == nullptr) throw CudaError("dlsym", std::string("NCCL has no ") + name);
-    pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(symbol);
+    if (!library.find(pointer, name)) {
+      throw CudaError("dlsym", std::string("NCCL has no ") + name);
+    }
   };
   NcclLibrary result = {};
   function(result.get_version, "ncclGetVersion");

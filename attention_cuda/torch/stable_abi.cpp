@@ -1,36 +1,29 @@
 #include "attention_cuda/torch/stable_abi.hpp"
 
-#include <dlfcn.h>
-
 #include <iterator>
 #include <stdexcept>
+
+#include "system/opened_library.hpp"
 
 namespace flashlab::cuda::torch_abi {
 namespace {
 
+using system::OpenedLibrary;
+
 Functions all = {};
-
-/// A library that the process has loaded, or null.
-void* loaded(const char* name) { return dlopen(name, RTLD_LAZY | RTLD_NOLOAD); }
-
-template <class Function>
-bool look_up(Function*& function, void* library, const char* name) {
-  function = reinterpret_cast<Function*>(dlsym(library, name));
-  return function != nullptr;
-}
 
 }  // namespace
 
 const Functions& functions() { return all; }
 
 std::optional<std::string> load() {
-  void* const torch = loaded("libtorch_cpu.so");
-  if (torch == nullptr) return "no libtorch_cpu.so in this process: expected PyTorch 2.10 or later";
+  const auto torch = OpenedLibrary::of_process("libtorch_cpu.so");
+  if (!torch) return "no libtorch_cpu.so in this process: expected PyTorch 2.10 or later";
   const auto missing = [](const char* name) {
     return std::string("PyTorch has no ") + name + ": expected version 2.10 or later";
   };
 #define FLASHLAB_LOOK_UP(member, name) \
-  if (!look_up(all.member, torch, name)) return missing(name)
+  if (!torch.find(all.member, name)) return missing(name)
   FLASHLAB_LOOK_UP(init_impl, "aoti_torch_library_init_impl");
   FLASHLAB_LOOK_UP(implement, "torch_library_impl");
   FLASHLAB_LOOK_UP(list_size, "torch_list_size");
@@ -57,13 +50,13 @@ std::optional<std::string> load() {
   FLASHLAB_LOOK_UP(cpu, "aoti_torch_device_type_cpu");
   FLASHLAB_LOOK_UP(cuda, "aoti_torch_device_type_cuda");
 #undef FLASHLAB_LOOK_UP
-  if (void* const of_cuda = loaded("libtorch_cuda.so"); of_cuda != nullptr) {
-    look_up(all.current_stream, of_cuda, "aoti_torch_get_current_cuda_stream");
+  if (const auto of_cuda = OpenedLibrary::of_process("libtorch_cuda.so")) {
+    of_cuda.find(all.current_stream, "aoti_torch_get_current_cuda_stream");
   }
-  void* const standard = loaded("libstdc++.so.6");
-  if (standard == nullptr ||
-      !look_up(all.throw_invalid_argument, standard, "_ZSt24__throw_invalid_argumentPKc") ||
-      !look_up(all.throw_runtime_error, standard, "_ZSt21__throw_runtime_errorPKc")) {
+  const auto standard = OpenedLibrary::of_process("libstdc++.so.6");
+  if (!standard ||
+      !standard.find(all.throw_invalid_argument, "_ZSt24__throw_invalid_argumentPKc") ||
+      !standard.find(all.throw_runtime_error, "_ZSt21__throw_runtime_errorPKc")) {
     return "no libstdc++.so.6 with its exceptions in this process: expected PyTorch's";
   }
   return std::nullopt;

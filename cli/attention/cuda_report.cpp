@@ -17,7 +17,7 @@ std::string percent_of(double part, double whole) {
 
 std::string peak_text(const std::vector<MeasuredKernel>& measured, const cuda::GpuInfo& gpu) {
   if (measured.empty() || !measured.front().peak) {
-    return "gpus/gpus.json has no rates of " + gpu.name +
+    return "gpu/sheets/gpus.json has no rates of " + gpu.name +
            ": no share of the peak is known, and no time was compared with a floor";
   }
   const cuda::PeakRates& peak = *measured.front().peak;

@@ -4,11 +4,11 @@
 #include <iostream>
 
 #include "attention/ranks/rank_programs.hpp"
+#include "attention_cuda/door/door.hpp"
 #include "cli/attention/progress_line.hpp"
 #include "cli/attention/report.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/text_table.hpp"
-#include "compare/rows/gpu_library.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -52,8 +52,9 @@ cuda::ExecutionOptions execution_of(const AttentionRequest& request, std::string
   return execution;
 }
 
-compare::GpuCall gpu_call(const AttentionRequest& request, std::string_view variant) {
-  compare::GpuCall call = {std::string(variant), request.problem, execution_of(request, variant)};
+cuda::door::GpuCall gpu_call(const AttentionRequest& request, std::string_view variant) {
+  cuda::door::GpuCall call = {std::string(variant), request.problem,
+                              execution_of(request, variant)};
   const bool is_of_one_gpu = std::ranges::any_of(
       variants(), [&](const VariantInfo& each) { return each.name == variant; });
   if (!is_of_one_gpu) call.shards = request.gpu.shards;
@@ -71,22 +72,22 @@ std::string memory_text(const cuda::GpusProgress& progress) {
 
 /// Says how much memory a variant over several GPUs needs, and refuses what they do not have. Runs nothing.
 void state_memory(const AttentionRequest& request, const VariantInfo& variant) {
-  compare::GpuCall call = gpu_call(request, variant.name);
+  cuda::door::GpuCall call = gpu_call(request, variant.name);
   call.on_progress = [](const cuda::GpusProgress& progress) {
     std::cerr << memory_text(progress) << std::flush;
   };
-  compare::sample_on_gpu(call, 0, request.seed);
+  cuda::door::sample(call, 0, request.seed);
 }
 
 MeasuredKernel measure_kernel(const AttentionRequest& request, const VariantInfo& variant,
                               int repeat, const cuda::GpuInfo& gpu) {
-  compare::GpuCall call = gpu_call(request, variant.name);
+  cuda::door::GpuCall call = gpu_call(request, variant.name);
   ProgressLine line;
   call.on_progress = [&](const cuda::GpusProgress& progress) {
     line.show(progress.kernels + ": " + std::to_string(progress.num_done) + " of " +
               counted(progress.num_runs, "run"));
   };
-  const compare::SampledCall sampled = compare::sample_on_gpu(call, repeat, request.seed);
+  const cuda::door::SampledCall sampled = cuda::door::sample(call, repeat, request.seed);
   MeasuredKernel result;
   result.variant = variant.name;
   result.kernel = sampled.kernel;
@@ -110,8 +111,8 @@ MeasuredKernel measure_kernel(const AttentionRequest& request, const VariantInfo
 
 cuda::GpuInfo gpu_or_failure() {
   try {
-    return compare::current_gpu();
-  } catch (const compare::GpuLibraryMissing& missing) {
+    return cuda::door::current_gpu();
+  } catch (const cuda::door::GpuLibraryMissing& missing) {
     throw request_failure(missing.what());
   } catch (const cuda::CudaError& error) {
     throw request_failure("no GPU to run on: " + error.error + "; --device cpu needs no GPU");
@@ -150,10 +151,10 @@ std::vector<RefusedVariant> refuse_variants(AttentionRequest& request, const cud
 RunVariant run_on_gpu(const AttentionRequest& request) {
   return [&request](std::string_view variant, AttentionTensors& tensors) {
     return on_gpu_or_failure([&] {
-      const compare::GpuCall call = gpu_call(request, variant);
-      const compare::GpuRun run = find_any_variant(variant).pass == Pass::kForward
-                                      ? compare::run_on_gpu(call, tensors.forward())
-                                      : compare::run_on_gpu(call, tensors.backward());
+      const cuda::door::GpuCall call = gpu_call(request, variant);
+      const cuda::door::GpuRun run = find_any_variant(variant).pass == Pass::kForward
+                                         ? cuda::door::run(call, tensors.forward())
+                                         : cuda::door::run(call, tensors.backward());
       return AttentionRun{1e-3 * run.ms, static_cast<std::int64_t>(run.workspace_bytes), 0,
                           run.kernel};
     });
@@ -195,8 +196,8 @@ std::vector<KernelBreakdown> measure_by_kernel(const AttentionRequest& request, 
   std::vector<KernelBreakdown> result;
   for (const VariantInfo* const variant : request.variants) {
     result.push_back(on_gpu_or_failure([&] {
-      const compare::SampledKernels sampled =
-          compare::sample_kernels_on_gpu(gpu_call(request, variant->name), repeat, request.seed);
+      const cuda::door::SampledKernels sampled =
+          cuda::door::sample_kernels(gpu_call(request, variant->name), repeat, request.seed);
       return KernelBreakdown{std::string(variant->name), sampled.kernel, sampled.launches};
     }));
   }

@@ -3,11 +3,11 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "attention_cuda/door/door.hpp"
 #include "attention_cuda/kernel_listing.hpp"
 #include "cli/attention/report.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/text_table.hpp"
-#include "compare/rows/gpu_library.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -49,7 +49,7 @@ void print_list_json() {
   const nlohmann::ordered_json document = {
       {"format", "flashlab-attention-variants"},
       {"version", kAttentionJsonVersion},
-      {"has_gpu_library", compare::why_no_gpu_library().empty()},
+      {"has_gpu_library", cuda::door::why_no_library().empty()},
       {"variants", std::move(rows)}};
   std::cout << document.dump(2) << "\n";
 }
@@ -95,7 +95,7 @@ void print_list_text(const Terminal& terminal) {
              "sequences (cu_seqlens); tf32, tf32x3, fp16x3: values of --products. A "
              "variant runs the last kernel that supports the call, unless --kernel names one.",
              terminal);
-  const std::string why_not = compare::why_no_gpu_library();
+  const std::string why_not = cuda::door::why_no_library();
   if (!why_not.empty()) std::cout << in_lines("Not available here: " + why_not + ".", terminal);
 }
 

@@ -37,14 +37,14 @@ struct Session {
   std::string why_not_here;
 };
 
-compare::GpuSpec spec_of(const std::string& name) {
-  const auto spec = compare::find_gpu(name);
+gpu::GpuSpec spec_of(const std::string& name) {
+  const auto spec = gpu::find_gpu(name);
   if (spec) return *spec;
-  throw request_failure("the GPU '" + printable(name) + "' is not in gpus/gpus.json",
+  throw request_failure("the GPU '" + printable(name) + "' is not in gpu/sheets/gpus.json",
                         "--gpu with a GPU of that file, or a new row in it");
 }
 
-void set_machine(Session& session, const compare::GpuSpec& spec) {
+void set_machine(Session& session, const gpu::GpuSpec& spec) {
   session.data_sheet = compare::machine_model(spec);
   session.machine = compare::machine_model(spec, session.comparison.calibration);
   session.comparison.gpu_key = spec.key;
@@ -93,13 +93,13 @@ void choose_machine(const CompareFlags& flags, const std::optional<compare::Comp
   std::string name = flags.gpu;
   if (name.empty() && measured) name = measured->gpu_key;
   const bool is_here = name.empty() && session.here;
-  const compare::GpuSpec spec =
-      is_here ? session.here->spec : spec_of(name.empty() ? kUsualGpu : name);
+  const gpu::GpuSpec spec = is_here ? session.here->spec : spec_of(name.empty() ? kUsualGpu : name);
   if (is_here && !session.here->is_listed) {
-    std::cerr << printable(spec.name)
-              << " is not in gpus/gpus.json: its sizes are queried, its rates measured; times are "
-                 "predicted without the units "
-                 "of a multiprocessor\n";
+    std::cerr
+        << printable(spec.name)
+        << " is not in gpu/sheets/gpus.json: its sizes are queried, its rates measured; times are "
+           "predicted without the units "
+           "of a multiprocessor\n";
   }
   if (session.here && session.here->spec.key != spec.key) {  // predicted for another GPU
     session.why_not_here = "the GPU here is " + session.here->name + ", not " + spec.name;
@@ -117,7 +117,7 @@ void choose_machine(const CompareFlags& flags, const std::optional<compare::Comp
   if (comparison.calibration) {  // as in the file, so that its rows give the same predictions
     comparison.calibration =
         compare::parse_calibration(compare::to_json(*comparison.calibration).dump());
-    const auto of = compare::find_gpu(comparison.calibration->gpu_name);
+    const auto of = gpu::find_gpu(comparison.calibration->gpu_name);
     if ((of ? of->key : comparison.calibration->gpu_name) != spec.key) {
       throw request_failure("the calibration is of " + printable(comparison.calibration->gpu_name) +
                                 ", the comparison of " + spec.name,

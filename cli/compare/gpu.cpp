@@ -2,11 +2,12 @@
 
 #include <cmath>
 
+#include "attention_cuda/door/door.hpp"
 #include "attention_cuda/kernel_listing.hpp"
 #include "cli/compare/text.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/text_table.hpp"
-#include "compare/rows/gpu_library.hpp"
+#include "compare/rows/gpu_measurements.hpp"
 #include "results/calibration_fields.hpp"
 #include "text/numbers.hpp"
 
@@ -14,12 +15,12 @@ namespace flashlab::cli {
 namespace {
 
 /// Returns the data sheet's value, or 0.
-double sheet_per_s(const compare::GpuSpec& spec, const std::string& key) {
+double sheet_per_s(const gpu::GpuSpec& spec, const std::string& key) {
   return compare::rate_named(compare::machine_model(spec), key).value_or(compare::Rate{}).per_s;
 }
 
 std::string calibration_table(const compare::CalibrationResult& result, const Terminal& terminal) {
-  const auto spec = compare::find_gpu(result.calibration.gpu_name);
+  const auto spec = gpu::find_gpu(result.calibration.gpu_name);
   TextTable table({{"rate"},
                    {"measured", Align::kRight},
                    {"spread", Align::kRight},
@@ -36,13 +37,14 @@ std::string calibration_table(const compare::CalibrationResult& result, const Te
     table.row({rate.key, with_prefix(rate.median, unit), fixed_text(spread, 1) + " %",
                sheet > 0 ? with_prefix(sheet, unit) : "", share});
   }
-  return result.calibration.gpu_name + (spec ? "" : ", not in gpus/gpus.json: no data sheet") +
-         "\n\n" + table.to_string(terminal);
+  return result.calibration.gpu_name +
+         (spec ? "" : ", not in gpu/sheets/gpus.json: no data sheet") + "\n\n" +
+         table.to_string(terminal);
 }
 
 /// Describes a GPU without a data sheet by what the device reports.
-compare::GpuSpec queried(const cuda::GpuInfo& gpu) {
-  compare::GpuSpec spec;
+gpu::GpuSpec queried(const cuda::GpuInfo& gpu) {
+  gpu::GpuSpec spec;
   spec.name = gpu.name;
   spec.key = gpu.name;
   spec.compute_capability = cuda::compute_capability_text(gpu.compute_capability);
@@ -57,12 +59,12 @@ compare::GpuSpec queried(const cuda::GpuInfo& gpu) {
 
 std::optional<GpuHere> find_gpu_here(std::string& why_not) {
   try {
-    const cuda::GpuInfo gpu = compare::current_gpu();
-    const auto listed = compare::find_gpu(gpu.name);
+    const cuda::GpuInfo gpu = cuda::door::current_gpu();
+    const auto listed = gpu::find_gpu(gpu.name);
     return GpuHere{gpu.name, cuda::cuda_version_text(gpu.driver_version),
                    cuda::cuda_version_text(gpu.runtime_version), listed.has_value(),
                    listed ? *listed : queried(gpu)};
-  } catch (const compare::GpuLibraryMissing& missing) {
+  } catch (const cuda::door::GpuLibraryMissing& missing) {
     why_not = missing.what();
     return std::nullopt;
   } catch (const cuda::CudaError& error) {

@@ -15,7 +15,7 @@ namespace flashlab::cli {
 struct GpuHere {
   std::string name, driver, cuda;  // "NVIDIA H200", "13.0", "13.0"
   bool is_listed = true;           // false: no data sheet, and `spec` is what the device reports
-  compare::GpuSpec spec;
+  gpu::GpuSpec spec;
 };
 /// Returns the GPU for calls. If there is none, returns nothing and sets `why_not`.
 std::optional<GpuHere> find_gpu_here(std::string& why_not);

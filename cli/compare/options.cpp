@@ -7,10 +7,11 @@
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "compare/rows/rows.hpp"
-#include "gpus/gpu_specs.hpp"
+#include "gpu/sheets/gpu_specs.hpp"
 #include "text/lists.hpp"
+#include "text/nearest.hpp"
+#include "text/read_number.hpp"
 #include "text/visible.hpp"
-#include "toymachine/language/read_number.hpp"
 #include "toymachine/language/source.hpp"
 
 namespace flashlab::cli {
@@ -59,7 +60,7 @@ std::vector<std::string> variant_names(const std::string& text, bool are_of_rank
     if (std::find(known.begin(), known.end(), word) == known.end()) {
       throw request_failure("--variant '" + printable(word) + "'",
                             "all, or names that `flashlab attention --list` shows",
-                            toy::nearest(word, known).value_or(""));
+                            nearest(word, known).value_or(""));
     }
     result.push_back(word);
   }
@@ -76,7 +77,7 @@ std::vector<std::int64_t> sizes(const char* flag, const std::string& text) {
 
 std::int64_t tile_side(const std::string& text, const std::string& word) {
   std::int64_t value = 0;
-  if (!toy::read_whole(text, value) || value < 1 || value > 65536) {
+  if (!read_whole(text, value) || value < 1 || value > 65536) {
     throw request_failure("--tile '" + printable(word) + "'",
                           "queries x keys of a tile, 128x64, each from 1 to 65536");
   }
@@ -222,7 +223,7 @@ std::vector<std::string> CompareFlags::tables() const {
     if (std::find(known.begin(), known.end(), word) == known.end()) {
       throw request_failure("--show '" + printable(word) + "'",
                             "times, kernels, models, bytes, flops, shared-memory, sentences or all",
-                            toy::nearest(word, known).value_or(""));
+                            nearest(word, known).value_or(""));
     }
     result.push_back(word);
   }
@@ -242,11 +243,11 @@ void CompareFlags::check() const {
   if (again && measured.empty()) {
     throw request_failure("--again has no rows to predict", "--measured FILE as well");
   }
-  if (!gpu.empty() && !compare::find_gpu(gpu)) {
+  if (!gpu.empty() && !gpu::find_gpu(gpu)) {
     std::vector<std::string> keys;
-    for (const compare::GpuSpec& spec : compare::gpu_specs()) keys.push_back(spec.key);
-    throw request_failure("--gpu '" + printable(gpu) + "' is not in gpus/gpus.json", joined(keys),
-                          toy::nearest(gpu, keys).value_or(""));
+    for (const gpu::GpuSpec& spec : gpu::gpu_specs()) keys.push_back(spec.key);
+    throw request_failure("--gpu '" + printable(gpu) + "' is not in gpu/sheets/gpus.json",
+                          joined(keys), nearest(gpu, keys).value_or(""));
   }
   const std::pair<const char*, bool> of_one_gpu[] = {{"--json", !json.empty()},
                                                      {"--csv", !csv.empty()},
@@ -277,7 +278,7 @@ std::vector<int> CompareFlags::num_gpus() const {
   for (const std::string& word : words(gpus)) {
     constexpr std::int64_t kMostGpus = 1024;
     std::int64_t value = 0;
-    if (!toy::read_whole(word, value) || value < 1 || value > kMostGpus) {
+    if (!read_whole(word, value) || value < 1 || value > kMostGpus) {
       throw request_failure("--gpus '" + printable(word) + "'",
                             "numbers of GPUs, each from 1 to " + std::to_string(kMostGpus));
     }

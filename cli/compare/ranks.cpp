@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "attention_cuda/door/door.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/text_table.hpp"
-#include "compare/rows/gpu_library.hpp"
 #include "compare/rows/rank_rows.hpp"
 
 namespace flashlab::cli {
@@ -68,9 +68,9 @@ std::vector<RanksCall> calls_of(const CompareFlags& flags) {
 /// Returns the median time of the call here; 0, and why in `why_not`, if it cannot be measured.
 double measured_ms(const CompareFlags& flags, const RanksCall& call, std::string& why_not) {
   try {
-    compare::GpuCall gpu_call = {call.variant, call.problem.whole, {}};
+    cuda::door::GpuCall gpu_call = {call.variant, call.problem.whole, {}};
     gpu_call.shards = call.problem.shards;
-    return compare::sample_on_gpu(gpu_call, flags.repeat.value_or(kUsualRepeat), flags.seed)
+    return cuda::door::sample(gpu_call, flags.repeat.value_or(kUsualRepeat), flags.seed)
         .samples.median();
   } catch (const std::exception& error) {
     why_not = error.what();

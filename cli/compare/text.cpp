@@ -11,7 +11,7 @@
 #include "cli/terminal/text_table.hpp"
 #include "compare/model/pallas_formulas.hpp"
 #include "compare/rows/sweep.hpp"
-#include "gpus/gpu_specs.hpp"
+#include "gpu/sheets/gpu_specs.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
@@ -280,7 +280,7 @@ std::string kib(std::int64_t bytes) { return fixed_text(static_cast<double>(byte
 
 /// The shared memory of the Pallas post's kernel, beside the limit of the post's GPU and of this one.
 std::string pallas_shared_text(std::int64_t limit) {
-  const auto of_post = compare::find_gpu("rtx4000ada");
+  const auto of_post = gpu::find_gpu("rtx4000ada");
   const std::int64_t its_limit = of_post ? of_post->shared_memory_per_block_bytes : 0;
   std::string text = "the post's tile of 64 x 64 with two stages takes";
   for (const std::int64_t head_dim : {64, 128}) {

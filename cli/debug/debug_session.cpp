@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "cli/debug/watch_text.hpp"
+#include "text/nearest.hpp"
+#include "text/read_number.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
-#include "toymachine/language/read_number.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -85,7 +86,7 @@ struct DebugSession::Words {
   std::optional<std::uint64_t> number(std::optional<std::uint64_t> otherwise) const {
     if (argument.empty()) return otherwise;
     std::uint64_t value = 0;
-    if (!toy::read_whole(argument, value)) return std::nullopt;
+    if (!read_whole(argument, value)) return std::nullopt;
     return value;
   }
   std::string wants_number() const {
@@ -123,7 +124,7 @@ std::string DebugSession::execute(std::string_view command) {
   if (row == nullptr) {
     std::vector<std::string> names;
     for (const VerbRow& one : kDebugVerbs) names.emplace_back(one.name);
-    const auto near = toy::nearest(word, names);
+    const auto near = nearest(word, names);
     return refuse("there is no command '" + printable(word) + "'" +
                   (near ? "; did you mean '" + *near + "'?" : "; help lists the commands"));
   }

@@ -19,6 +19,7 @@
 #include "cli/terminal/text_table.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
 #include "exercises/grader/prove/lint.hpp"
+#include "text/nearest.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::cli {
@@ -93,7 +94,7 @@ ExerciseSource source_or_folder(const std::string& name, const std::vector<Exerc
   }
   throw request_failure("there is no exercise and no folder '" + printable(name) + "'",
                         "one that `flashlab exercises list` shows, or a folder",
-                        toy::nearest(name, ids).value_or(""));
+                        nearest(name, ids).value_or(""));
 }
 
 std::vector<ExerciseSource> sources_to_lint(const LintOptions& options) {

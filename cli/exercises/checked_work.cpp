@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "cli/exercises/exercise_json.hpp"
 #include "cli/exercises/failing_run_view.hpp"
 #include "cli/exercises/verdict_text.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
+#include "exercises/grader/grade/course.hpp"
 #include "exercises/grader/report/reports.hpp"
 #include "text/visible.hpp"
 
@@ -71,7 +71,7 @@ void remember_verdict(Learner& learner, const Work& work, const exercises::Verdi
   std::error_code code;
   const std::filesystem::path path = std::filesystem::canonical(work.file, code);
   learner.remember([&](exercises::Progress& progress) {
-    record_verdict(progress, work.exercise->id, verdict);
+    exercises::record_verdict(progress, work.exercise->id, verdict);
     if (!code) progress.entry(work.exercise->id).file = path.string();
   });
 }

@@ -1,12 +1,12 @@
 #include "cli/exercises/exercise_json.hpp"
 
-#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/json.hpp"
 #include "exercises/grader/exercise/score_json.hpp"
+#include "exercises/grader/grade/course.hpp"
 #include "toymachine/count/count_json.hpp"
 #include "toymachine/trace/trace_html.hpp"
 #include "toymachine/trace/trace_json.hpp"
@@ -18,11 +18,6 @@ using exercises::kHintLevels;
 using exercises::Kind;
 using exercises::ProgramTask;
 using exercises::ProgressEntry;
-
-exercises::ProgressState state_of(const exercises::Verdict& verdict) {
-  if (verdict.outcome == exercises::Outcome::kFull) return exercises::ProgressState::kFull;
-  return verdict.passed() ? exercises::ProgressState::kPassed : exercises::ProgressState::kStarted;
-}
 
 const char* json_status(const ProgressEntry* entry) {
   if (entry == nullptr) return "open";
@@ -50,32 +45,6 @@ Json ranking_json(const exercises::Verdict& verdict) {
 }
 
 }  // namespace
-
-std::string next_after(const std::vector<std::string>& ids, const exercises::Progress& progress,
-                       const std::string& id) {
-  const auto open = [&](const std::string& other) { return !progress.passed(other); };
-  const auto here = std::find(ids.begin(), ids.end(), id);
-  const auto after = here == ids.end() ? ids.begin() : here + 1;
-  auto found = std::find_if(after, ids.end(), open);
-  if (found == ids.end()) found = std::find_if(ids.begin(), ids.end(), open);
-  return found == ids.end() ? "" : *found;
-}
-
-std::string next_exercise(const std::vector<std::string>& ids,
-                          const exercises::Progress& progress) {
-  const std::string& current = progress.current();
-  const bool known = std::find(ids.begin(), ids.end(), current) != ids.end();
-  return known && !progress.passed(current) ? current : next_after(ids, progress, current);
-}
-
-void record_verdict(exercises::Progress& progress, const std::string& id,
-                    const exercises::Verdict& verdict) {
-  ProgressEntry& entry = progress.entry(id);
-  ++entry.checks;
-  entry.points = std::max(entry.points, verdict.points);
-  entry.state = std::max(entry.state, state_of(verdict));
-  progress.set_current(id);
-}
 
 Json exercise_list_json(const std::vector<ExercisePointer>& all,
                         const exercises::Progress& progress, const std::string& next) {
@@ -186,7 +155,7 @@ Json verdict_json(const CheckedFile& checked, const exercises::Verdict& verdict)
           {"load_lines", exercises::load_lines_json(verdict)},
           {"order_unknown", verdict.order_unknown},
           {"ranking", ranking_json(verdict)},
-          {"next", next_after(checked.ids, checked.progress, checked.exercise.id)}};
+          {"next", exercises::next_after(checked.ids, checked.progress, checked.exercise.id)}};
 }
 
 void write_failing_page(const exercises::FailingRun& run, std::ostream& out) {

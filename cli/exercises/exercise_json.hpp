@@ -15,16 +15,6 @@
 
 namespace flashlab::cli {
 
-/// Returns the first unfinished exercise after `id`, else the first one of all; empty: all are done.
-std::string next_after(const std::vector<std::string>& ids, const exercises::Progress& progress,
-                       const std::string& id);
-/// Returns the current exercise if it is unfinished, else the next one.
-std::string next_exercise(const std::vector<std::string>& ids, const exercises::Progress& progress);
-
-/// Counts a check, stores the best result, and makes this exercise the current one.
-void record_verdict(exercises::Progress& progress, const std::string& id,
-                    const exercises::Verdict& verdict);
-
 nlohmann::ordered_json exercise_list_json(const std::vector<ExercisePointer>& all,
                                           const exercises::Progress& progress,
                                           const std::string& next);

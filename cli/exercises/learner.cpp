@@ -8,11 +8,12 @@
 #include <iostream>
 #include <stdexcept>
 
-#include "cli/exercises/exercise_json.hpp"
 #include "cli/help/read.hpp"
 #include "cli/terminal/failure.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/grade/course.hpp"
 #include "exercises/grader/report/reports.hpp"
+#include "text/nearest.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::cli {
@@ -108,7 +109,7 @@ std::string Learner::id_of_file(const std::string& file) const {
   }
   throw request_failure("'" + printable(file) + "' does not say which exercise it is for",
                         "the exercise, too: `flashlab exercises check ID " + printable(file) + "`",
-                        toy::nearest(stem, ids_).value_or(""));
+                        nearest(stem, ids_).value_or(""));
 }
 
 Work Learner::find_work(const std::vector<std::string>& words) const {
@@ -122,10 +123,10 @@ Work Learner::find_work(const std::vector<std::string>& words) const {
 }
 
 std::string Learner::next_after(const std::string& id) const {
-  return cli::next_after(ids_, progress_, id);
+  return exercises::next_after(ids_, progress_, id);
 }
 
-std::string Learner::next() const { return next_exercise(ids_, progress_); }
+std::string Learner::next() const { return exercises::next_exercise(ids_, progress_); }
 
 std::string Learner::named(const std::string& id) const {
   try {

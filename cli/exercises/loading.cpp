@@ -13,6 +13,7 @@
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/terminal.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
+#include "text/nearest.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::cli {
@@ -99,7 +100,7 @@ std::shared_ptr<const exercises::Exercise> find_exercise(const std::string& name
   throw request_failure("there is no exercise '" + printable(name) + "'",
                         "one that `flashlab exercises list` shows, or a folder with an "
                         "exercise.toml",
-                        toy::nearest(name, ids).value_or(""));
+                        nearest(name, ids).value_or(""));
 }
 
 bool is_builtin_id(const std::string& id) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compare/counters/counted_steps.hpp"
-#include "compare/rows/gpu_library.hpp"
+#include "compare/rows/gpu_measurements.hpp"
 
 namespace flashlab::cli {
 namespace {

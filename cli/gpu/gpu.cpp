@@ -151,7 +151,7 @@ CommandAction add_gpu(CLI::App& app) {
            "count bytes and FLOPs and predict the time, without a GPU")
       .excludes(emit)
       .excludes(plan);
-  add_option(command, "--gpu", options->gpu, "with --predict-only: a GPU of gpus/gpus.json")
+  add_option(command, "--gpu", options->gpu, "with --predict-only: a GPU of gpu/sheets/gpus.json")
       .capture_default_str();
   add_flag(command, "--json", options->json, "as JSON; with --plan, the plan").excludes(emit);
   add_option(command, "--html", options->html, "the report as one page, with the source")

@@ -80,7 +80,7 @@ compare::MachineModel generated_rates(const compare::MachineModel& machine,
   return result;
 }
 
-compare::MachineModel machine_of(const compare::GpuSpec& gpu) {
+compare::MachineModel machine_of(const gpu::GpuSpec& gpu) {
   const auto text = compare::committed_result(gpu.key);
   if (!text) return compare::machine_model(gpu);
   return compare::machine_model(gpu, compare::parse_comparison(*text).calibration);

@@ -16,7 +16,7 @@ compare::MachineModel generated_rates(const compare::MachineModel& machine,
 
 /// Returns the machine of a GPU: measured rates if this program contains them, else the data
 /// sheet's.
-compare::MachineModel machine_of(const compare::GpuSpec& gpu);
+compare::MachineModel machine_of(const gpu::GpuSpec& gpu);
 
 /// Returns the program as one row with a step for each launch: counted, and predicted for this
 /// machine. Throws Failure: a count of 2^63 or more.

@@ -10,10 +10,10 @@
 #include "cli/terminal/failure.hpp"
 #include "compare/report/explain.hpp"
 #include "generate/run/nvrtc.hpp"
-#include "gpus/gpu_specs.hpp"
+#include "gpu/sheets/gpu_specs.hpp"
+#include "text/read_number.hpp"
 #include "text/visible.hpp"
 #include "toymachine/execute/dram.hpp"
-#include "toymachine/language/read_number.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -88,7 +88,7 @@ int ptx_capability(const std::string& architecture, const generate::Plan& plan,
   constexpr int kOldest = 75;
   int capability = 0;
   if (!architecture.starts_with(kPrefix) ||
-      !toy::read_whole(std::string_view(architecture).substr(kPrefix.size()), capability) ||
+      !read_whole(std::string_view(architecture).substr(kPrefix.size()), capability) ||
       capability < kOldest || capability > gpu.compute_capability) {
     throw request_failure("--arch " + in_quotes(architecture),
                           "compute_75 to compute_" + std::to_string(gpu.compute_capability) +
@@ -132,7 +132,7 @@ std::int64_t input_bytes(const PlannedProgram& program) {
 }
 
 GpuRunReport counted_report(PlannedProgram program, const GpuRunRequest& request,
-                            const std::optional<compare::GpuSpec>& spec) {
+                            const std::optional<gpu::GpuSpec>& spec) {
   GpuRunReport report;
   report.program = std::move(program);
   report.batch = request.batch;
@@ -154,7 +154,7 @@ compare::Measurement measurement_of(const std::vector<double>& ms) {
   return measured;
 }
 
-void require_floor(const GpuRunReport& report, const compare::GpuSpec& spec) {
+void require_floor(const GpuRunReport& report, const gpu::GpuSpec& spec) {
   const double least =
       least_ms(report.row, compare::machine_model(spec), report.program.plan.level() > 0);
   if (*report.row.measured->least_ms >= least) return;
@@ -187,9 +187,9 @@ InputRange parse_input_range(const std::string& text) {
   const bool is_split = equals != std::string::npos && dots != std::string::npos;
   if (is_split) range.array = text.substr(0, equals);
   if (is_split && !range.array.empty() &&
-      toy::read_whole(std::string_view(text).substr(equals + 1, dots - equals - 1), range.low) &&
-      toy::read_whole(std::string_view(text).substr(dots + 2), range.high) &&
-      range.low < range.high && range.low >= -kMost && range.high <= kMost) {
+      read_whole(std::string_view(text).substr(equals + 1, dots - equals - 1), range.low) &&
+      read_whole(std::string_view(text).substr(dots + 2), range.high) && range.low < range.high &&
+      range.low >= -kMost && range.high <= kMost) {
     return range;
   }
   throw request_failure("--range " + in_quotes(text), "ARRAY=LOW..HIGH, such as l=1..8");
@@ -198,9 +198,9 @@ InputRange parse_input_range(const std::string& text) {
 GpuRunReport predicted_run(PlannedProgram program, const GpuRunRequest& request,
                            const std::string& gpu) {
   require_few_problems(request);
-  const auto spec = compare::find_gpu(gpu);
+  const auto spec = gpu::find_gpu(gpu);
   if (!spec) {
-    throw request_failure("the GPU '" + printable(gpu) + "' is not in gpus/gpus.json",
+    throw request_failure("the GPU '" + printable(gpu) + "' is not in gpu/sheets/gpus.json",
                           "--gpu with a GPU of that file, or a new row in it");
   }
   if (!request.ranges.empty()) {  // nothing is drawn, but a wrong name is wrong here, too
@@ -219,7 +219,7 @@ GpuRunReport run_on_gpu(PlannedProgram program, const GpuRunRequest& request) {
       generated_or_failure([&] { return generate::gpu_in_process(request.time_limit); });
   const int ptx = ptx_capability(request.architecture, program.plan, gpu);
   require_tensor_cores(program.plan, gpu, ptx != 0 ? ptx : gpu.compute_capability);
-  const auto spec = compare::find_gpu(gpu.name);
+  const auto spec = gpu::find_gpu(gpu.name);
   GpuRunReport report = counted_report(std::move(program), request, spec);
   report.gpu = gpu;
   generate::GpuJob job =

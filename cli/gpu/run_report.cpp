@@ -77,7 +77,8 @@ std::string gpu_text(const GpuRunReport& report) {
   std::string text = report.gpu
                          ? printable(report.gpu->name)
                          : "predicted for " + report.machine->gpu.name + ", nothing measured";
-  if (!report.machine) return text + "; gpus/gpus.json has no rates of it, so nothing is predicted";
+  if (!report.machine)
+    return text + "; gpu/sheets/gpus.json has no rates of it, so nothing is predicted";
   const bool is_measured = report.machine->dram_copy && report.machine->dram_copy->is_measured;
   return text + (is_measured ? "; rates measured with small kernels" : "; rates of the data sheet");
 }

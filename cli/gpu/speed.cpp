@@ -17,7 +17,7 @@
 #include "exercises/grader/judge/cost_score.hpp"
 #include "exercises/grader/submission/submission.hpp"
 #include "generate/plan/fragment_plan.hpp"
-#include "gpus/gpu_specs.hpp"
+#include "gpu/sheets/gpu_specs.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
 #include "toymachine/run/interpreter.hpp"
@@ -77,7 +77,7 @@ std::string why_not_predicted(const PlannedProgram& program) {
 double predicted_time_ms(const Exercise& exercise,
                          const std::shared_ptr<const toy::Program>& program) {
   const Speed& speed = *exercise.program.speed;
-  const auto gpu = compare::find_gpu(speed.gpu);
+  const auto gpu = gpu::find_gpu(speed.gpu);
   if (!gpu) throw request_failure("[speed] gpu = '" + printable(speed.gpu) + "'", gpu_keys());
   const compare::Row row = predicted_row(planned(exercise, program, "submission"),
                                          speed.batch * speed.heads, machine_of(*gpu));

@@ -14,9 +14,9 @@
 
 #include "cli/terminal/failure.hpp"
 #include "exercises/grader/report/reports.hpp"
+#include "text/read_number.hpp"
 #include "text/sha256.hpp"
 #include "text/visible.hpp"
-#include "toymachine/language/read_number.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -66,7 +66,7 @@ std::optional<std::uint64_t> parse_seed(const std::string& text) {
   const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
   const std::string_view digits = std::string_view(text).substr(hexadecimal ? 2 : 0);
   std::uint64_t seed = 0;
-  const auto [end, code] = toy::read_number(digits, seed, hexadecimal ? 16 : 10);
+  const auto [end, code] = read_number(digits, seed, hexadecimal ? 16 : 10);
   const bool is_whole = code == std::errc() && end == digits.data() + digits.size();
   if (!is_whole || seed > INT64_MAX) return std::nullopt;
   return seed;

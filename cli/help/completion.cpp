@@ -11,7 +11,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
-#include "gpus/gpu_specs.hpp"
+#include "gpu/sheets/gpu_specs.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -30,7 +30,7 @@ void offer_variants(std::vector<std::string>& words) {
 }
 
 void offer_gpus(std::vector<std::string>& words) {
-  for (const auto& gpu : compare::gpu_specs()) words.push_back(gpu.key);
+  for (const auto& gpu : gpu::gpu_specs()) words.push_back(gpu.key);
 }
 
 int print_completion(const CLI::App& app, const std::string& shell) {

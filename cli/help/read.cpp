@@ -15,6 +15,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/markdown_text.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/nearest.hpp"
 #include "text/visible.hpp"
 #include "toymachine/language/source.hpp"
 
@@ -166,7 +167,7 @@ int print_page(const ReadFlags& options) {
     for (const Page& page : all) names.push_back(page.name);
     throw request_failure("there is no page '" + printable(options.page) + "'",
                           "a number or a name that `flashlab read` lists",
-                          toy::nearest(options.page, names).value_or(""));
+                          nearest(options.page, names).value_or(""));
   }
   std::cout << markdown_text(TerminalPage(*found, options.answers).text(), terminal);
   const auto next = found + 1;

@@ -7,6 +7,7 @@
 #include "cli/machine/formulas.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/json.hpp"
+#include "text/nearest.hpp"
 #include "text/visible.hpp"
 #include "toymachine/count/count_json.hpp"
 #include "toymachine/timeline/timeline_json.hpp"
@@ -341,8 +342,7 @@ const BundledProgram& bundled_program(const std::string& name) {
   std::vector<std::string> names;
   for (const BundledProgram& known : bundled_programs()) names.emplace_back(known.name);
   throw request_failure("there is no bundled program '" + printable(name) + "'",
-                        "a name that `flashlab programs` lists",
-                        toy::nearest(name, names).value_or(""));
+                        "a name that `flashlab programs` lists", nearest(name, names).value_or(""));
 }
 
 Json programs_json(const std::string& name) {

@@ -9,6 +9,7 @@
 #include "cli/terminal/failure.hpp"
 #include "source_table_files.hpp"
 #include "text/lists.hpp"
+#include "text/nearest.hpp"
 #include "toymachine/count/cost_formula.hpp"
 #include "toymachine/count/counters.hpp"
 
@@ -186,7 +187,7 @@ SourceTable source_table(const std::string& name) {
   }
   const std::vector<std::string> names = source_table_names();
   throw request_failure("there is no table '" + name + "'", "one of " + joined(names),
-                        toy::nearest(name, names).value_or(""));
+                        nearest(name, names).value_or(""));
 }
 
 }  // namespace flashlab::cli

@@ -10,6 +10,7 @@
 #include "cli/terminal/plot.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "text/lists.hpp"
+#include "text/nearest.hpp"
 #include "text/visible.hpp"
 #include "toymachine/count/count_json.hpp"
 #include "toymachine/language/request_error.hpp"
@@ -77,7 +78,7 @@ Metric metric(const std::string& key) {
   }
   throw request_failure("--y has no counter '" + printable(key) + "'",
                         "one of " + joined(keys) + ", or an array's: o.stores, q.bytes_loaded",
-                        toy::nearest(key, keys).value_or(""));
+                        nearest(key, keys).value_or(""));
 }
 
 /// Binds with the largest value of the fitted parameter. Memory grows with it, so

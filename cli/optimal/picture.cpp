@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "compare/picture/axes.hpp"
-#include "compare/picture/svg.hpp"
+#include "text/picture/axes.hpp"
+#include "text/picture/svg.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -14,12 +14,12 @@ constexpr double kPlotHeight = 250;
 /// The first rule's markers are larger, so that both are visible if cycles are equal.
 struct RuleLook {
   toy::OperandRule rule;
-  compare::Marker marker;
+  picture::Marker marker;
   std::string colour;
   double radius;
 };
-const RuleLook kLooks[] = {{toy::OperandRule::kAny, compare::Marker::kCircle, "c5", 7},
-                           {toy::OperandRule::kPinned, compare::Marker::kUp, "c6", 5}};
+const RuleLook kLooks[] = {{toy::OperandRule::kAny, picture::Marker::kCircle, "c5", 7},
+                           {toy::OperandRule::kPinned, picture::Marker::kUp, "c6", 5}};
 
 const RuleLook& look_of(toy::OperandRule rule) {
   return *std::find_if(std::begin(kLooks), std::end(kLooks),
@@ -58,14 +58,14 @@ class FrontierPicture {
 
   std::string draw() {
     const std::string name = request_.computation.name;
-    compare::draw_heading(svg_, name + ": cycles of the cheapest programs", subtitle());
+    picture::draw_heading(svg_, name + ": cycles of the cheapest programs", subtitle());
     shade_impossible();
-    compare::draw_frame(svg_, frame_, compare::whole_ticks(frame_.x),
-                        compare::whole_ticks(frame_.y), "registers", "cycles");
+    picture::draw_frame(svg_, frame_, picture::whole_ticks(frame_.x),
+                        picture::whole_ticks(frame_.y), "registers", "cycles");
     draw_floor();
     for (const toy::OperandRule rule : request_.rules) draw_rule(rule);
-    const double legend_top = frame_.y.from + compare::kFrameFoot;
-    const double height = legend_top + compare::draw_legend(svg_, legend_top, legend_) + 10;
+    const double legend_top = frame_.y.from + picture::kFrameFoot;
+    const double height = legend_top + picture::draw_legend(svg_, legend_top, legend_) + 10;
     return svg_.finish(height, name + ": cycles of the cheapest programs over registers",
                        description());
   }
@@ -82,9 +82,9 @@ class FrontierPicture {
     if (most <= 0) least = 0;
     const double room = std::max(1.0, 0.15 * (most - least));
     frame_.x = {request_.registers.front() - 0.5, request_.registers.back() + 0.5,
-                compare::kFrameLeft, compare::kFrameRight, compare::AxisScale::kLinear};
-    frame_.y = {std::max(0.0, least - room), most + room, compare::kFrameTop + kPlotHeight,
-                compare::kFrameTop, compare::AxisScale::kLinear};
+                picture::kFrameLeft, picture::kFrameRight, picture::AxisScale::kLinear};
+    frame_.y = {std::max(0.0, least - room), most + room, picture::kFrameTop + kPlotHeight,
+                picture::kFrameTop, picture::AxisScale::kLinear};
   }
 
   std::string subtitle() const {
@@ -105,11 +105,11 @@ class FrontierPicture {
                solved.answer.verdict != optimal::Verdict::kInfeasible;
       };
       if (std::any_of(all_.begin(), all_.end(), is_possible)) continue;
-      const compare::Point from{frame_.x.at(registers - 0.5), frame_.y.to};
+      const picture::Point from{frame_.x.at(registers - 0.5), frame_.y.to};
       const double width = frame_.x.at(registers + 0.5) - from.x;
       svg_.rect(from, width, frame_.y.from - frame_.y.to, "band");
       const std::string words = "proved impossible";
-      svg_.text({from.x + width / 2 + 5, from.y + compare::text_width(words) + 24}, words, "soft",
+      svg_.text({from.x + width / 2 + 5, from.y + picture::text_width(words) + 24}, words, "soft",
                 -90);
     }
   }
@@ -117,14 +117,14 @@ class FrontierPicture {
   void draw_floor() {
     if (!floor_) return;
     svg_.line(frame_.at(frame_.x.low, *floor_), frame_.at(frame_.x.high, *floor_), "ink dash");
-    legend_.push_back({compare::Marker::kCircle, "", "ink dash", "compulsory"});
+    legend_.push_back({picture::Marker::kCircle, "", "ink dash", "compulsory"});
   }
 
   /// Draws a line of steps, because an additional register costs nothing.
   void draw_rule(toy::OperandRule rule) {
     const RuleLook& look = look_of(rule);
     const std::vector<const Solved*> points = with_program(all_, rule);
-    std::vector<compare::Point> line;
+    std::vector<picture::Point> line;
     for (const Solved* solved : points) {
       if (!line.empty()) line.push_back({frame_.x.at(solved->registers), line.back().y});
       line.push_back(frame_.at(solved->registers, cycles_of(*solved)));
@@ -144,7 +144,7 @@ class FrontierPicture {
   /// Draws a bar at the bound, and a dotted line up to the best program.
   void draw_bound(const Solved& solved) {
     const std::string colour = look_of(solved.rule).colour;
-    const compare::Point at =
+    const picture::Point at =
         frame_.at(solved.registers, static_cast<double>(solved.answer.lower_cycles));
     svg_.line({at.x - 8, at.y}, {at.x + 8, at.y}, "series " + colour);
     if (!solved.answer.program) return;
@@ -187,9 +187,9 @@ class FrontierPicture {
   const OptimalRequest& request_;
   const OptimalOptions& options_;
   std::optional<double> floor_;
-  compare::Frame frame_;
-  compare::Svg svg_{compare::kPictureWidth};
-  std::vector<compare::LegendEntry> legend_;
+  picture::Frame frame_;
+  picture::Svg svg_{picture::kPictureWidth};
+  std::vector<picture::LegendEntry> legend_;
 };
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <map>
 #include <optional>
 
+#include "text/read_number.hpp"
 #include "text/visible.hpp"
-#include "toymachine/language/read_number.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -32,11 +32,11 @@ template <class Number>
 std::string number_problem(std::string& text) {
   const std::string shown = "'" + printable(text) + "'";
   double number = 0;
-  if (!toy::read_whole(text, number)) return shown + " is not a number";
+  if (!read_whole(text, number)) return shown + " is not a number";
   if (!std::isfinite(number)) return shown + " is not a finite number";
   if constexpr (std::integral<Number>) {
     Number whole = 0;
-    if (!toy::read_whole(text, whole)) {
+    if (!read_whole(text, whole)) {
       if (std::floor(number) != number || text.find_first_of(".eE") != std::string::npos)
         return shown + " is not a whole number";
       return std::unsigned_integral<Number> && number < 0 ? shown + " is less than 0"

@@ -65,10 +65,10 @@ class Flag {
 /// Returns the files that the command line gave to a command, in the order of its flags.
 std::vector<NamedFile> named_files(const CLI::App& command);
 
-/// Adds an option. A number is what toy::read_whole() reads, in the range of its type: no nan, no inf, no
-/// sign that the type does not have, nothing behind it. `names`: "-j,--jobs", or "id" for an argument. The value stays unchanged if
-/// the option is missing. Supports strings, numbers, optionals and vectors of them: see the
-/// end of flags.cpp.
+/// Adds an option. A number is what read_whole() reads, in the range of its type: no nan, no inf,
+/// no sign that the type does not have, nothing behind it. `names`: "-j,--jobs", or "id" for an
+/// argument. The value stays unchanged if the option is missing. Supports strings, numbers,
+/// optionals and vectors of them: see the end of flags.cpp.
 template <class Value>
 Flag add_option(CLI::App& command, const std::string& names, Value& value, const std::string& help);
 

@@ -10,13 +10,14 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/text_table.hpp"
-#include "gpus/gpu_specs.hpp"
+#include "gpu/sheets/gpu_specs.hpp"
 #include "text/lists.hpp"
+#include "text/nearest.hpp"
+#include "text/read_number.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
 #include "toymachine/budget/budget.hpp"
 #include "toymachine/language/assembler.hpp"
-#include "toymachine/language/read_number.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -217,7 +218,7 @@ std::string setting(const toy::BoundProgram& bound) {
          (bound.machine ? " on each machine" : "");
 }
 
-std::string gpu_keys() { return joined(compare::gpu_specs(), ", ", &compare::GpuSpec::key); }
+std::string gpu_keys() { return joined(gpu::gpu_specs(), ", ", &gpu::GpuSpec::key); }
 
 std::vector<std::string> split(const std::string& text, char separator) {
   if (text.empty()) return {""};
@@ -231,7 +232,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
 std::optional<std::int64_t> parse_size(const std::string& text) {
   constexpr double kLargest = 9e15;
   double number = 0;
-  const auto [end, code] = toy::read_number(text, number);
+  const auto [end, code] = read_number(text, number);
   if (code != std::errc{} || !(number >= 0)) return {};
   const std::string unit(trimmed(std::string(end, text.data() + text.size())));
   for (const auto& [name, factor] :
@@ -251,13 +252,13 @@ std::optional<std::int64_t> parse_size(const std::string& text) {
 }
 
 std::int64_t parse_capacity(const std::string& text) {
-  if (const auto gpu = compare::find_gpu(text)) return gpu->shared_memory_per_block_bytes;
+  if (const auto gpu = gpu::find_gpu(text)) return gpu->shared_memory_per_block_bytes;
   if (const auto size = parse_size(text)) return *size;
   std::vector<std::string> names;
-  for (const compare::GpuSpec& gpu : compare::gpu_specs()) names.push_back(gpu.key);
+  for (const gpu::GpuSpec& gpu : gpu::gpu_specs()) names.push_back(gpu.key);
   throw request_failure("--sram " + in_quotes(text) + " is not a capacity",
                         "bytes such as 49152, 48KiB or 0.1MB, or a GPU: " + gpu_keys(),
-                        toy::nearest(text, names).value_or(""));
+                        nearest(text, names).value_or(""));
 }
 
 std::size_t parse_memory(const std::string& text) {
@@ -277,7 +278,7 @@ std::vector<std::int64_t> parse_values(const std::string& name, const std::strin
   };
   const auto number = [&](std::string_view digits) {
     std::int64_t value = 0;
-    if (!toy::read_whole(digits, value)) throw fail();
+    if (!read_whole(digits, value)) throw fail();
     return value;
   };
   if (text.ends_with(',')) throw fail();

@@ -10,8 +10,9 @@
 
 #include "cli/options/command_tree.hpp"
 #include "text/lists.hpp"
+#include "text/nearest.hpp"
+#include "text/read_number.hpp"
 #include "text/visible.hpp"
-#include "toymachine/language/read_number.hpp"
 #include "toymachine/language/source.hpp"
 
 namespace flashlab::cli {
@@ -59,7 +60,7 @@ std::optional<Failure> unknown_flag(const CLI::App& app, const CLI::App& command
     if (!word.starts_with('-') || word.size() < 2) continue;
     return request_failure(
         "there is no flag " + in_quotes(word), expected_instead(word, help),
-        toy::nearest(word.substr(0, word.find('=')), flag_names(command)).value_or(""));
+        nearest(word.substr(0, word.find('=')), flag_names(command)).value_or(""));
   }
   return {};
 }
@@ -127,7 +128,7 @@ Failure unreadable_value(const CLI::Option& option, const std::string& name) {
   const std::vector<std::string>& values = option.results();
   const auto is_number = [](const std::string& value) {
     double number = 0;
-    return toy::read_whole(value, number);
+    return read_whole(value, number);
   };
   const auto wrong = std::find_if_not(values.begin(), values.end(), is_number);
   const std::string given = name + " " + joined(values, ",");
@@ -180,7 +181,7 @@ Failure parse_failure(const CLI::App& app, const CLI::ParseError& error, const W
     const std::string flag = word.substr(0, word.find('='));
     return request_failure(
         "unexpected argument '" + printable(word) + "'", expected_instead(word, help),
-        flag.starts_with('-') ? toy::nearest(flag, flag_names(command)).value_or("") : "");
+        flag.starts_with('-') ? nearest(flag, flag_names(command)).value_or("") : "");
   }
   const std::string text = error.what();
   if (is(error, CLI::ExitCodes::RequiredError)) {

@@ -4,15 +4,15 @@
 
 #include "cli/picture/pictures.hpp"
 #include "cli/terminal/failure.hpp"
-#include "compare/picture/axes.hpp"
-#include "compare/picture/svg.hpp"
 #include "text/lists.hpp"
+#include "text/picture/axes.hpp"
+#include "text/picture/svg.hpp"
 #include "toymachine/history/data_flow.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-using compare::Point;
+using picture::Point;
 
 constexpr double kBoxHeight = 46, kLayerGap = 44, kBoxGap = 16, kThroughWidth = 6, kGraphTop = 66;
 
@@ -38,7 +38,7 @@ class GraphPanel {
     const std::vector<int> depths = toy::flow_depths(flows_, arrays().size());
     for (std::uint32_t array = 0; array < arrays().size(); ++array) {
       const double width =
-          std::max(compare::text_width(arrays()[array].name), compare::text_width(shape(array)));
+          std::max(picture::text_width(arrays()[array].name), picture::text_width(shape(array)));
       nodes_.push_back({array, depths[array], true, width + 12});
     }
     for (const toy::ArrayFlow& flow : flows_) {
@@ -50,7 +50,7 @@ class GraphPanel {
   }
 
   /// Returns the lower end.
-  double draw(compare::Svg& svg, double top) const {
+  double draw(picture::Svg& svg, double top) const {
     svg.text({10, top}, program_.name, "strong");
     top += 14;
     for (const GraphEdge& edge : edges_) draw_edge(svg, edge, top);
@@ -146,12 +146,12 @@ class GraphPanel {
       double width = 0;
       for (const std::size_t node : nodes) width += nodes_[node].width;
       const auto num_gaps = static_cast<double>(nodes.size() + 1);
-      const double gap = std::min(3 * kBoxGap, (compare::kPictureWidth - width) / num_gaps);
+      const double gap = std::min(3 * kBoxGap, (picture::kPictureWidth - width) / num_gaps);
       if (gap < 4) {
         throw request_failure(program_.name + " has too many arrays for a picture",
                               "a program with fewer arrays side by side");
       }
-      double x = (compare::kPictureWidth - width - gap * (num_gaps - 2)) / 2;
+      double x = (picture::kPictureWidth - width - gap * (num_gaps - 2)) / 2;
       for (const std::size_t node : nodes) {
         nodes_[node].x = x + nodes_[node].width / 2;
         x += nodes_[node].width + gap;
@@ -163,27 +163,27 @@ class GraphPanel {
     return top + node.layer * (kBoxHeight + kLayerGap);
   }
 
-  void draw_edge(compare::Svg& svg, const GraphEdge& edge, double top) const {
+  void draw_edge(picture::Svg& svg, const GraphEdge& edge, double top) const {
     const GraphNode &from = nodes_[edge.from], &to = nodes_[edge.to];
     const Point start{from.x, y_of(from, top) + kBoxHeight};
     const Point end{to.x, y_of(to, top) - (to.is_box ? 5 : 0)};
     svg.line(start, end, "thin c6");
     if (to.is_box) {
-      svg.marker(compare::Marker::kDown, end, "filled c6", 3);
+      svg.marker(picture::Marker::kDown, end, "filled c6", 3);
     } else {
       svg.line(end, {end.x, end.y + kBoxHeight}, "thin c6");
     }
   }
 
-  static void draw_way_back(compare::Svg& svg, const GraphNode& from, const GraphNode& to,
+  static void draw_way_back(picture::Svg& svg, const GraphNode& from, const GraphNode& to,
                             double top) {
     constexpr double kBeside = 12;  // the way there
     const Point end{to.x + kBeside, y_of(to, top) + kBoxHeight + 5};
     svg.line({from.x + kBeside, y_of(from, top)}, end, "thin dash c6");
-    svg.marker(compare::Marker::kUp, end, "filled c6", 3);
+    svg.marker(picture::Marker::kUp, end, "filled c6", 3);
   }
 
-  void draw_box(compare::Svg& svg, const GraphNode& node, double top) const {
+  void draw_box(picture::Svg& svg, const GraphNode& node, double top) const {
     const Point corner{node.x - node.width / 2, y_of(node, top)};
     const toy::ArrayRole role = arrays()[node.array].role;
     const bool is_input = role == toy::ArrayRole::kInput;
@@ -206,9 +206,9 @@ class GraphPanel {
 }  // namespace
 
 std::string graph_svg(const std::vector<PicturedProgram>& programs) {
-  compare::Svg svg(compare::kPictureWidth);
+  picture::Svg svg(picture::kPictureWidth);
   const std::string title = "What is computed from what";
-  compare::draw_heading(svg, title, "shaded: inputs, dashed: stored in between, thick: results");
+  picture::draw_heading(svg, title, "shaded: inputs, dashed: stored in between, thick: results");
   double y = kGraphTop + 10;
   std::string description;
   for (const PicturedProgram& program : programs) {

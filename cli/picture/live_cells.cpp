@@ -2,14 +2,14 @@
 
 #include "cli/picture/pictures.hpp"
 #include "cli/terminal/failure.hpp"
-#include "compare/picture/axes.hpp"
-#include "compare/picture/svg.hpp"
+#include "text/picture/axes.hpp"
+#include "text/picture/svg.hpp"
 #include "toymachine/history/register_lives.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-using compare::Marker;
+using picture::Marker;
 using toy::RegisterLife;
 
 constexpr std::size_t kMostCellSteps = 120;
@@ -26,21 +26,21 @@ class LiveCellsPicture {
     registers_.erase(std::unique(registers_.begin(), registers_.end()), registers_.end());
     check_size();
     for (const std::int64_t number : registers_) {
-      left_ = std::max(left_, compare::text_room(shown_name(number)) + 14);
+      left_ = std::max(left_, picture::text_room(shown_name(number)) + 14);
     }
-    width_ = (compare::kPictureWidth - kCellsLeast - 14) / static_cast<double>(num_steps());
-    svg_ = compare::Svg(compare::kPictureWidth + left_ - kCellsLeast);
+    width_ = (picture::kPictureWidth - kCellsLeast - 14) / static_cast<double>(num_steps());
+    svg_ = picture::Svg(picture::kPictureWidth + left_ - kCellsLeast);
   }
 
   std::string draw() {
     const std::string title = program_.name + ": live cells";
-    compare::draw_heading(svg_, title, counts_text());
+    picture::draw_heading(svg_, title, counts_text());
     for (const std::int64_t number : registers_) {
       svg_.text({left_ - 8, middle(number) + 5.5}, shown_name(number), "end");
     }
     for (const RegisterLife& life : lives_) draw_life(life);
     const double bottom = draw_traffic();
-    const double legend = bottom + compare::draw_legend(svg_, bottom, legend_entries());
+    const double legend = bottom + picture::draw_legend(svg_, bottom, legend_entries());
     return svg_.finish(legend + 10, title, description());
   }
 
@@ -48,7 +48,7 @@ class LiveCellsPicture {
   std::size_t num_steps() const { return program_.run.steps.size(); }
 
   std::string shown_name(std::int64_t number) const {
-    return compare::fitted_to_room(program_.bound->register_name(number), kMostOfName);
+    return picture::fitted_to_room(program_.bound->register_name(number), kMostOfName);
   }
 
   void check_size() const {
@@ -87,7 +87,7 @@ class LiveCellsPicture {
       svg_.line({to, at}, {end, at}, "ink dot");
     }
     std::string text = toy::to_string(life.content, {true, nullptr});
-    if (compare::text_width(text) <= to - from - 2)
+    if (picture::text_width(text) <= to - from - 2)
       svg_.text({(from + to) / 2, y + kCellLane / 2 + 5.5}, text, "middle");
   }
 
@@ -109,20 +109,20 @@ class LiveCellsPicture {
     }
     const double axis = y + 16;
     svg_.line({left_, axis}, {x(num_steps()), axis}, "ink");
-    const compare::Axis steps{0, static_cast<double>(num_steps()), left_, x(num_steps()),
-                              compare::AxisScale::kLinear};
-    for (const compare::Tick& tick : compare::whole_ticks(steps, 44)) {
+    const picture::Axis steps{0, static_cast<double>(num_steps()), left_, x(num_steps()),
+                              picture::AxisScale::kLinear};
+    for (const picture::Tick& tick : picture::whole_ticks(steps, 44)) {
       if (tick.value < 1) continue;
-      svg_.text({steps.at(tick.value - 0.5), axis + compare::kLineHeight - 3}, tick.label,
+      svg_.text({steps.at(tick.value - 0.5), axis + picture::kLineHeight - 3}, tick.label,
                 "soft middle");
     }
-    svg_.text({left_ - 8, axis + compare::kLineHeight - 3}, "step", "soft end");
-    return axis + compare::kLineHeight + 10;
+    svg_.text({left_ - 8, axis + picture::kLineHeight - 3}, "step", "soft end");
+    return axis + picture::kLineHeight + 10;
   }
-  double radius() const { return std::min(compare::kMarkerRadius, width_ * 0.45); }
+  double radius() const { return std::min(picture::kMarkerRadius, width_ * 0.45); }
 
-  std::vector<compare::LegendEntry> legend_entries() const {
-    std::vector<compare::LegendEntry> entries{{Marker::kUp, "hollow c5", "", "load"}};
+  std::vector<picture::LegendEntry> legend_entries() const {
+    std::vector<picture::LegendEntry> entries{{Marker::kUp, "hollow c5", "", "load"}};
     if (num_loads_again() > 0)
       entries.push_back({Marker::kDown, "filled c6", "", "load of a value loaded before"});
     entries.push_back({Marker::kSquare, "filled c2", "", "store"});
@@ -171,7 +171,7 @@ class LiveCellsPicture {
   std::vector<RegisterLife> lives_;
   std::vector<std::int64_t> registers_;
   double left_ = kCellsLeast, width_ = 0;  // of the steps, and of one step
-  compare::Svg svg_{compare::kPictureWidth};
+  picture::Svg svg_{picture::kPictureWidth};
 };
 
 }  // namespace

@@ -3,9 +3,9 @@
 
 #include "cli/picture/pictures.hpp"
 #include "cli/terminal/failure.hpp"
-#include "compare/picture/axes.hpp"
-#include "compare/picture/svg.hpp"
 #include "text/numbers.hpp"
+#include "text/picture/axes.hpp"
+#include "text/picture/svg.hpp"
 #include "text/width.hpp"
 #include "toymachine/count/counters.hpp"
 
@@ -104,7 +104,7 @@ class MemoryPicture {
   }
 
   std::string draw() {
-    compare::draw_heading(svg_, "Memory to scale", "all areas are in proportion to the bytes");
+    picture::draw_heading(svg_, "Memory to scale", "all areas are in proportion to the bytes");
     svg_.define_hatch();
     double y = 84;
     std::string description;
@@ -112,7 +112,7 @@ class MemoryPicture {
       y = draw_panel(panel, y);
       description += (description.empty() ? "" : " ") + panel.description;
     }
-    y += compare::draw_legend(svg_, y, legend_entries());
+    y += picture::draw_legend(svg_, y, legend_entries());
     return svg_.finish(y + 10, "Memory to scale", description);
   }
 
@@ -120,12 +120,12 @@ class MemoryPicture {
   /// Draws a row of boxes that stand on one line; a row that is full continues below.
   double draw_panel(const MemoryPanel& panel, double y) {
     y = draw_lines(panel.title, y, "strong");
-    y = draw_lines(panel.widest, y, "soft") - compare::kLineHeight;
+    y = draw_lines(panel.widest, y, "soft") - picture::kLineHeight;
     std::vector<const MemoryBox*> row;
     double x = 10;
     y += 10;
     for (const MemoryBox& box : panel.boxes) {
-      if (x > 10 && x + slot(box) > compare::kPictureWidth - 10) {
+      if (x > 10 && x + slot(box) > picture::kPictureWidth - 10) {
         y = draw_row(row, y);
         row.clear();
         x = 10;
@@ -139,16 +139,16 @@ class MemoryPicture {
   /// Returns where the line below stands.
   double draw_lines(const std::string& text, double y, const char* classes) {
     const auto columns =
-        static_cast<std::size_t>((compare::kPictureWidth - 10) / compare::text_room("x"));
+        static_cast<std::size_t>((picture::kPictureWidth - 10) / picture::text_room("x"));
     for (const std::string& line : wrap(text, columns)) {
       svg_.text({10, y}, line, classes);
-      y += compare::kLineHeight;
+      y += picture::kLineHeight;
     }
     return y;
   }
 
   double slot(const MemoryBox& box) const {
-    return std::max(box.columns * scale_, compare::text_width(box.name));
+    return std::max(box.columns * scale_, picture::text_width(box.name));
   }
 
   double draw_row(const std::vector<const MemoryBox*>& row, double y) {
@@ -165,8 +165,8 @@ class MemoryPicture {
     return y + height + 30;
   }
 
-  static std::vector<compare::LegendEntry> legend_entries() {
-    using compare::Marker;
+  static std::vector<picture::LegendEntry> legend_entries() {
+    using picture::Marker;
     return {{Marker::kSquare, "band c0", "", "input"},
             {Marker::kSquare, "filled c5", "", "output"},
             {Marker::kSquare, "muted", "", "registers at most"},
@@ -175,7 +175,7 @@ class MemoryPicture {
 
   std::vector<MemoryPanel> panels_;
   double scale_ = 1;
-  compare::Svg svg_{compare::kPictureWidth};
+  picture::Svg svg_{picture::kPictureWidth};
 };
 
 }  // namespace

@@ -5,9 +5,9 @@
 
 #include "cli/picture/pictures.hpp"
 #include "cli/terminal/failure.hpp"
-#include "compare/picture/axes.hpp"
-#include "compare/picture/svg.hpp"
 #include "text/numbers.hpp"
+#include "text/picture/axes.hpp"
+#include "text/picture/svg.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -24,19 +24,19 @@ class RescaledSumPicture {
       : program_(program), sum_(std::move(sum)) {
     for (const RescaledRow& row : sum_.rows) {
       for (const double term : row.terms) largest_ = std::max(largest_, std::fabs(term));
-      const double sum_room = compare::text_room(sum_text(row)) + 20;
-      if (row.input) left_ = std::max(left_, compare::text_room(input_text(row)) + 22);
+      const double sum_room = picture::text_room(sum_text(row)) + 20;
+      if (row.input) left_ = std::max(left_, picture::text_room(input_text(row)) + 22);
       const double terms = kTermPitch * static_cast<double>(row.terms.size());
       width_ = std::max(width_, left_ + terms + sum_room);
     }
-    svg_ = compare::Svg(width_);
+    svg_ = picture::Svg(width_);
   }
 
   std::string draw() {
     const std::string name =
         sum_.name.empty() ? program_.bound->register_name(sum_.register_number) : sum_.name;
     const std::string title = program_.name + ": the terms of " + name + " after each input";
-    compare::draw_heading(svg_, title, "area: the term's size; a row is rescaled as a whole");
+    picture::draw_heading(svg_, title, "area: the term's size; a row is rescaled as a whole");
     for (std::size_t i = 0; i < sum_.rows.size(); ++i) draw_row(i);
     const double height = kTermsTop + kTermRow * static_cast<double>(sum_.rows.size());
     return svg_.finish(height, title, description(name));
@@ -45,8 +45,8 @@ class RescaledSumPicture {
  private:
   std::string input_text(const RescaledRow& row) const {
     const std::string value = " = " + short_text(row.input_value, 3);
-    return compare::fitted_to_room(toy::to_string(row.input->name, {true, nullptr}),
-                                   kMostOfInput - compare::text_room(value)) +
+    return picture::fitted_to_room(toy::to_string(row.input->name, {true, nullptr}),
+                                   kMostOfInput - picture::text_room(value)) +
            value;
   }
   static std::string sum_text(const RescaledRow& row) { return "sum " + short_text(row.sum, 3); }
@@ -97,8 +97,8 @@ class RescaledSumPicture {
   const PicturedProgram& program_;
   toy::RescaledSum sum_;
   double largest_ = 1e-300;
-  double left_ = kTermsLeast, width_ = compare::kPictureWidth;
-  compare::Svg svg_{compare::kPictureWidth};
+  double left_ = kTermsLeast, width_ = picture::kPictureWidth;
+  picture::Svg svg_{picture::kPictureWidth};
 };
 
 }  // namespace

@@ -2,15 +2,15 @@
 
 #include "cli/picture/pictures.hpp"
 #include "cli/terminal/failure.hpp"
-#include "compare/picture/axes.hpp"
-#include "compare/picture/svg.hpp"
+#include "text/picture/axes.hpp"
+#include "text/picture/svg.hpp"
 #include "toymachine/history/meetings.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-using compare::Marker;
-using compare::Point;
+using picture::Marker;
+using picture::Point;
 using toy::Meeting;
 using toy::TileMoves;
 
@@ -27,7 +27,7 @@ struct TilesPanel {
 
 class TilesPanelDrawing {
  public:
-  TilesPanelDrawing(compare::Svg& svg, const TilesPanel& panel, double top)
+  TilesPanelDrawing(picture::Svg& svg, const TilesPanel& panel, double top)
       : svg_(svg), panel_(panel), rows_(panel.all->num_rows), columns_(panel.all->num_columns) {
     side_ =
         std::min(kMostTileSide, kMostMatrixSide / static_cast<double>(std::max(rows_, columns_)));
@@ -37,12 +37,12 @@ class TilesPanelDrawing {
         left_ += strip_width(moves) + kStripGap;
       } else {
         above_ += kStrip + kStripGap;
-        widest_ = std::max(widest_, compare::text_width(name_of(moves)));
+        widest_ = std::max(widest_, picture::text_width(name_of(moves)));
       }
     }
     for (const TileMoves& moves : panel.pass->moves) {
       if (is_stored(moves) && !moves.is_on_rows)
-        widest_ = std::max(widest_, compare::text_width(name_of(moves)));
+        widest_ = std::max(widest_, picture::text_width(name_of(moves)));
     }
     origin_ = {10 + std::max(left_, widest_ + 8) + kMatrixGap, top + 30 + above_ + kMatrixGap};
   }
@@ -93,7 +93,7 @@ class TilesPanelDrawing {
     return (moves.kind == TileMoves::Kind::kStore ? "store " : "add to ") + array_name(moves);
   }
   double strip_width(const TileMoves& moves) const {
-    return std::max(kStrip, compare::text_width(array_name(moves)) + 4);
+    return std::max(kStrip, picture::text_width(array_name(moves)) + 4);
   }
 
   std::vector<int> visits() const {
@@ -201,7 +201,7 @@ class TilesPanelDrawing {
   }
 
   double draw_strips() {
-    const double text_y = origin_.y + height() + 2 * compare::kLineHeight;
+    const double text_y = origin_.y + height() + 2 * picture::kLineHeight;
     double above = origin_.y - kMatrixGap, below = text_y + kMatrixGap;
     double left = origin_.x - kMatrixGap, right = origin_.x + width() + kMatrixGap;
     bool has_rows[2] = {false, false};
@@ -221,7 +221,7 @@ class TilesPanelDrawing {
     }
     if (has_rows[0]) svg_.text({origin_.x - kMatrixGap, text_y}, "loads", "soft end");
     if (has_rows[1]) {
-      const double room = compare::kPictureWidth - 4 - compare::text_width(stores_text());
+      const double room = picture::kPictureWidth - 4 - picture::text_width(stores_text());
       svg_.text({std::min(origin_.x + width() + kMatrixGap, room), text_y}, stores_text(), "soft");
     }
     return below + 14;
@@ -237,7 +237,7 @@ class TilesPanelDrawing {
   void draw_row_strip(const TileMoves& moves, double x, double strip) {
     for (std::int64_t row = 0; row < rows_; ++row)
       draw_box({x, corner(row, 0).y}, strip, side_, moves.times[static_cast<std::size_t>(row)]);
-    svg_.text({x + strip / 2, origin_.y + height() + compare::kLineHeight - 3}, array_name(moves),
+    svg_.text({x + strip / 2, origin_.y + height() + picture::kLineHeight - 3}, array_name(moves),
               "middle");
   }
 
@@ -251,7 +251,7 @@ class TilesPanelDrawing {
   double width() const { return side_ * static_cast<double>(columns_); }
   double height() const { return side_ * static_cast<double>(rows_); }
 
-  compare::Svg& svg_;
+  picture::Svg& svg_;
   const TilesPanel& panel_;
   std::int64_t rows_, columns_;
   double side_ = 0, left_ = 0, above_ = 0, widest_ = 0;
@@ -278,12 +278,12 @@ toy::Meetings meetings_of(const PicturedProgram& program) {
 std::string tiles_svg(const std::vector<PicturedProgram>& programs) {
   std::vector<toy::Meetings> all;
   for (const PicturedProgram& program : programs) all.push_back(meetings_of(program));
-  compare::Svg svg(compare::kPictureWidth);
+  picture::Svg svg(picture::kPictureWidth);
   const auto& arrays = programs.front().bound->arrays;
   const std::string title = "Tiles of " + arrays[all.front().row_array].name + " and " +
                             arrays[all.front().column_array].name +
                             " in the order of their products";
-  compare::draw_heading(svg, title, "numbers: how often each tile is loaded or stored");
+  picture::draw_heading(svg, title, "numbers: how often each tile is loaded or stored");
   double y = kTilesTop;
   std::string description;
   for (std::size_t i = 0; i < programs.size(); ++i) {

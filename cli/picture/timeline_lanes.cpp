@@ -3,20 +3,20 @@
 
 #include "cli/picture/pictures.hpp"
 #include "cli/terminal/failure.hpp"
-#include "compare/picture/axes.hpp"
-#include "compare/picture/svg.hpp"
 #include "text/numbers.hpp"
+#include "text/picture/axes.hpp"
+#include "text/picture/svg.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-using compare::Marker;
+using picture::Marker;
 using toy::Cause;
 using toy::Timeline;
 using toy::TimelineInterval;
 using toy::Unit;
 
-constexpr double kLaneHeight = 26, kLaneLeft = 84, kLaneRight = compare::kPictureWidth - 14;
+constexpr double kLaneHeight = 26, kLaneLeft = 84, kLaneRight = picture::kPictureWidth - 14;
 
 class TimelinePicture {
  public:
@@ -27,11 +27,11 @@ class TimelinePicture {
 
   std::string draw() {
     const std::string title = program_.name + ": who works and who waits";
-    compare::draw_heading(svg_, title, "cycles from left to right, to one scale");
+    picture::draw_heading(svg_, title, "cycles from left to right, to one scale");
     svg_.define_hatch();
     double y = 72;
     for (const Timeline& timeline : timelines_) y = draw_model(timeline, y);
-    y += compare::draw_legend(svg_, y, legend_entries());
+    y += picture::draw_legend(svg_, y, legend_entries());
     return svg_.finish(y + 10, title, description());
   }
 
@@ -55,7 +55,7 @@ class TimelinePicture {
       }
       y += kLaneHeight + 4;
     }
-    return y + compare::kLineHeight + 4;
+    return y + picture::kLineHeight + 4;
   }
 
   void draw_interval(const TimelineInterval& interval, double y) {
@@ -85,7 +85,7 @@ class TimelinePicture {
     return is_product(interval) ? "band" : "muted";
   }
 
-  static std::vector<compare::LegendEntry> legend_entries() {
+  static std::vector<picture::LegendEntry> legend_entries() {
     return {{Marker::kSquare, "filled c5", "", "load"},
             {Marker::kSquare, "hollow c2", "", "store"},
             {Marker::kSquare, "muted", "", "softmax"},
@@ -112,7 +112,7 @@ class TimelinePicture {
   const PicturedProgram& program_;
   const std::vector<Timeline>& timelines_;
   std::int64_t longest_ = 1;
-  compare::Svg svg_{compare::kPictureWidth};
+  picture::Svg svg_{picture::kPictureWidth};
 };
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 #include "cli/debug/watch_text.hpp"
 #include "text/lists.hpp"
+#include "text/read_number.hpp"
 #include "text/visible.hpp"
-#include "toymachine/language/read_number.hpp"
 #include "toymachine/language/request_error.hpp"
 
 namespace flashlab::cli {
@@ -31,7 +31,7 @@ std::optional<HitCondition> HitCondition::parse(const std::string& text) {
   for (const Row& row : kRows) {
     if (!all.starts_with(row.text)) continue;
     HitCondition result{row.op, 0};
-    if (!toy::read_whole(trimmed(all.substr(row.text.size())), result.count)) return std::nullopt;
+    if (!read_whole(trimmed(all.substr(row.text.size())), result.count)) return std::nullopt;
     if (row.op == Op::kMultiple && result.count == 0) return std::nullopt;
     return result;
   }

@@ -15,8 +15,8 @@
 
 #include "cli/terminal/failure.hpp"
 #include "text/lists.hpp"
+#include "text/read_number.hpp"
 #include "text/visible.hpp"
-#include "toymachine/language/read_number.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -67,7 +67,7 @@ std::pair<std::optional<std::size_t>, std::string> length_in(std::string_view he
     if (!begins_with_length(line)) continue;
     const std::string_view number = trimmed(line.substr(kLength.size()));
     std::size_t value = 0;
-    if (!toy::read_whole(number, value)) {
+    if (!read_whole(number, value)) {
       return {std::nullopt, "the header '" + printable(line) + "' has no length"};
     }
     length = value;

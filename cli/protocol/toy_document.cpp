@@ -7,9 +7,9 @@
 #include "cli/exercises/loading.hpp"
 #include "exercises/grader/judge/proven_distance.hpp"
 #include "text/lists.hpp"
+#include "text/read_number.hpp"
 #include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/assembler.hpp"
-#include "toymachine/language/read_number.hpp"
 
 namespace flashlab::cli {
 ToyDocument::ToyDocument(const std::string& name, const std::string& text,
@@ -60,7 +60,7 @@ std::int64_t ToyDocument::num_registers() const {
     if (!text.starts_with(kWord)) continue;
     text = trimmed(text.substr(0, text.find_first_of(";#")).substr(kWord.size()));
     std::int64_t number = 0;
-    if (toy::read_whole(text, number)) return number;
+    if (read_whole(text, number)) return number;
   }
   return last_valid_ ? last_valid_->num_registers() : 0;
 }

@@ -14,6 +14,7 @@
 #include "cli/requests/machine_fields.hpp"
 #include "cli/terminal/failure.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
+#include "exercises/grader/grade/course.hpp"
 #include "exercises/grader/grade/grader.hpp"
 #include "text/lists.hpp"
 
@@ -145,8 +146,8 @@ Answer answer_exercises(ObjectReader& request, const CallLimits&) {
   }
   request.finish();
   const exercises::Progress none;
-  return {
-      dumped(exercise_list_json(load_exercises({}), none, next_exercise(exercise_ids(), none)))};
+  return {dumped(exercise_list_json(load_exercises({}), none,
+                                    exercises::next_exercise(exercise_ids(), none)))};
 }
 
 Answer answer_hint(ObjectReader& request, const CallLimits&) {
@@ -184,7 +185,7 @@ Answer answer_check(ObjectReader& request, const CallLimits& limits) {
   exercises::Verdict verdict = exercises::Grader(exercise, options).grade(file, text);
   leave_time_open(*exercise, verdict);
   exercises::Progress progress;
-  record_verdict(progress, exercise->id, verdict);
+  exercises::record_verdict(progress, exercise->id, verdict);
   Json json = verdict_json({*exercise, file, progress, exercise_ids()}, verdict);
   if (page) {
     const auto run =

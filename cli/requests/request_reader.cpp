@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/terminal/failure.hpp"
+#include "text/nearest.hpp"
 #include "text/visible.hpp"
 #include "toymachine/language/source.hpp"
 
@@ -146,7 +147,7 @@ std::optional<std::string> ObjectReader::one_of(const std::string& key,
   const auto chosen = value->get<std::string>();
   if (std::find(allowed.begin(), allowed.end(), chosen) != allowed.end()) return chosen;
   BadRequest bad = wrong(key, list);
-  bad.suggestion = toy::nearest(chosen, allowed).value_or("");
+  bad.suggestion = nearest(chosen, allowed).value_or("");
   throw BadRequest(std::move(bad));
 }
 
@@ -191,7 +192,7 @@ void ObjectReader::finish() const {
     bad.value = value_shown(value);
     bad.problem = "there is no field " + in_quotes(key) + " here";
     bad.expected = "one of " + list;
-    bad.suggestion = toy::nearest(key, names).value_or("");
+    bad.suggestion = nearest(key, names).value_or("");
     throw BadRequest(std::move(bad));
   }
 }

@@ -17,6 +17,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/terminal.hpp"
 #include "text/encoding.hpp"
+#include "text/nearest.hpp"
 #include "text/whole_file.hpp"
 
 namespace flashlab::cli {
@@ -41,7 +42,7 @@ std::string near_program(const std::string& name) {
   }
   if (given_files != nullptr) {
     for (const auto& [given, text] : given_files->texts()) names.push_back(given);
-    return toy::nearest(name, names).value_or("");
+    return nearest(name, names).value_or("");
   }
   const fs::path folder = fs::path(name).parent_path();
   std::error_code code;
@@ -51,7 +52,7 @@ std::string near_program(const std::string& name) {
       names.push_back((folder / entries->path().filename()).string());
     }
   }
-  return toy::nearest(name, names).value_or("");
+  return nearest(name, names).value_or("");
 }
 
 Failure too_long(const std::string& name, std::int64_t most_bytes) {

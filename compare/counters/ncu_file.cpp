@@ -9,7 +9,7 @@
 
 #include "compare/counters/csv_table.hpp"
 #include "text/lists.hpp"
-#include "toymachine/language/read_number.hpp"
+#include "text/read_number.hpp"
 
 namespace flashlab::compare {
 namespace {
@@ -28,7 +28,7 @@ std::optional<double> number_of(const CsvField& field, int line) {
   std::erase(digits, ',');
   if (digits.empty() || digits == "n/a" || digits == "N/A") return std::nullopt;
   double value = 0;
-  if (!toy::read_whole(digits, value)) {
+  if (!read_whole(digits, value)) {
     fail(line, field.column, "\"" + field.text + "\" is not a number");
   }
   return std::isfinite(value) ? std::optional(value) : std::nullopt;

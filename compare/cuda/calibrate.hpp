@@ -1,7 +1,7 @@
 // Measures the rates of the current GPU with kernels that are not attention: see machine_model.hpp.
 #pragma once
 
-#include "compare/rows/gpu_library.hpp"
+#include "compare/rows/gpu_measurements.hpp"
 
 namespace flashlab::compare {
 

@@ -1,9 +1,9 @@
 #include "compare/cuda/cupti_library.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <vector>
+
+#include "system/opened_library.hpp"
 
 namespace flashlab::compare {
 namespace {
@@ -30,24 +30,21 @@ std::vector<std::string> candidate_paths() {
   return paths;
 }
 
-void* open_library() {
-  for (const std::string& path : candidate_paths()) {
-    if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
-  }
+system::OpenedLibrary open_library() {
+  const system::OpenedLibrary library(candidate_paths());
+  if (library) return library;
   throw CountersUnavailable(
       "no CUPTI library (libcupti.so.13, libcupti.so.12) was found: expected in the folders of "
       "the dynamic linker, in $CUDA_HOME or in /usr/local/cuda; it comes with the CUDA Toolkit");
 }
 
 CuptiLibrary load() {
-  void* const library = open_library();
+  const system::OpenedLibrary library = open_library();
   const auto function = [&](auto& pointer, const char* name) {
-    void* const symbol = dlsym(library, name);
-    if (symbol == nullptr) {
+    if (!library.find(pointer, name)) {
       throw CountersUnavailable(std::string("the CUPTI library that was found has no ") + name +
                                 ": expected the range profiler of CUDA 12.6 or later");
     }
-    pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(symbol);
   };
   CuptiLibrary result = {};
 #define FLASHLAB_LOAD(name) function(result.name, #name)

@@ -1,9 +1,9 @@
 #include "compare/counters/hardware_counters.hpp"
 
 #include <cuda_runtime.h>
-#include <dlfcn.h>
 
 #include "compare/cuda/range_session.hpp"
+#include "system/opened_library.hpp"
 
 namespace flashlab::compare {
 namespace {
@@ -15,11 +15,11 @@ void check_runtime(cudaError_t error, const std::string& call) {
 /// The current device's context. The runtime creates it at first use.
 CUcontext current_context() {
   check_runtime(cudaFree(nullptr), "no CUDA context");
-  void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  void* const symbol = driver == nullptr ? nullptr : dlsym(driver, "cuCtxGetCurrent");
-  if (symbol == nullptr) throw CountersUnavailable("no CUDA driver (libcuda.so.1) was found");
+  CUresult (*get_current)(CUcontext*) = nullptr;
+  if (!system::OpenedLibrary({"libcuda.so.1"}).find(get_current, "cuCtxGetCurrent")) {
+    throw CountersUnavailable("no CUDA driver (libcuda.so.1) was found");
+  }
   CUcontext context = nullptr;
-  const auto get_current = reinterpret_cast<CUresult (*)(CUcontext*)>(symbol);
   if (get_current(&context) != CUDA_SUCCESS || context == nullptr) {
     throw CountersUnavailable("there is no current CUDA context");
   }

@@ -2,7 +2,7 @@
 // and hardware counters.
 #pragma once
 
-#include "compare/rows/gpu_library.hpp"
+#include "compare/rows/gpu_measurements.hpp"
 #include "compare/rows/rows.hpp"
 
 namespace flashlab::compare {

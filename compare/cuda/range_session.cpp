@@ -1,6 +1,6 @@
 #include "compare/cuda/range_session.hpp"
 
-#include "toymachine/language/read_number.hpp"
+#include "text/read_number.hpp"
 
 namespace flashlab::compare {
 
@@ -176,7 +176,7 @@ std::vector<CountedLaunch> RangeSession::results() const {
                  "cuptiRangeProfilerCounterDataGetRangeInfo");
     const char* const text = parameters.rangeName == nullptr ? "" : parameters.rangeName;
     std::size_t number = names_.size();
-    toy::read_number(text, number);
+    read_number(text, number);
     if (number >= names_.size()) {
       throw CountersUnavailable(std::string("the profiler has a range that was not marked: \"") +
                                 text + "\"");

@@ -26,7 +26,7 @@ std::string type_of_products(std::string_view dtype, std::string_view products) 
 }
 
 /// FLOPs per clock of a multiprocessor's tensor cores, or of its multiply-adds.
-double flops_per_clock(const GpuSpec& gpu, const std::string& type,
+double flops_per_clock(const gpu::GpuSpec& gpu, const std::string& type,
                        ProductInstruction instruction) {
   if (instruction == ProductInstruction::kMultiplyAdd) return 2 * gpu.additions_per_clock_per_sm;
   const auto found = gpu.flops_per_s.find(type);
@@ -39,7 +39,7 @@ double flops_per_clock(const GpuSpec& gpu, const std::string& type,
 }
 
 ElementFacts element_facts(const TileTimeRequest& request, const cuda::BlockWork& work,
-                           const GpuSpec& gpu) {
+                           const gpu::GpuSpec& gpu) {
   return {
       request.dtype == "float" && request.products != "fp16x3" ? 4 : 2,
       request.products.ends_with("x3") ? 3 : 1,
@@ -54,7 +54,7 @@ double addition_s(double bytes, const std::optional<Rate>& rate) {
 /// The clocks in which bytes come from L2 to one of the multiprocessors, which all load. 0: unknown.
 double loading_clocks(std::int64_t bytes, const MachineModel& machine) {
   if (!machine.sm) return 0;
-  const GpuSpec& gpu = machine.gpu;
+  const gpu::GpuSpec& gpu = machine.gpu;
   const double bytes_per_clock =
       machine.sm->per_s / (static_cast<double>(gpu.num_sms) * gpu.boost_clock_hz);
   return static_cast<double>(bytes) / bytes_per_clock;
@@ -62,18 +62,18 @@ double loading_clocks(std::int64_t bytes, const MachineModel& machine) {
 
 /// What a block waits for before its first pair of tiles: its place, and then its first data.
 double start_clocks(const cuda::BlockWork& work, const MachineModel& machine) {
-  const Latencies& latency = machine.gpu.latency;
+  const gpu::Latencies& latency = machine.gpu.latency;
   return work.start_instructions * latency.instruction + latency.dram +
          loading_clocks(work.first_bytes, machine);
 }
 
 /// What a block's warps do after its last pair, with the multiprocessor's issue slots to themselves.
-double end_clocks(const cuda::BlockWork& work, const GpuSpec& gpu) {
+double end_clocks(const cuda::BlockWork& work, const gpu::GpuSpec& gpu) {
   return work.end_instructions * work.num_warps / gpu.instructions_per_clock_per_sm;
 }
 
 /// The blocks whose shared memory fits a multiprocessor.
-std::int64_t blocks_by_shared(const Step& step, const GpuSpec& gpu) {
+std::int64_t blocks_by_shared(const Step& step, const gpu::GpuSpec& gpu) {
   constexpr std::int64_t kReservedBytes = 1024;  // of each block
   return gpu.shared_memory_per_sm_bytes / (step.shared_bytes + kReservedBytes);
 }
@@ -147,14 +147,14 @@ double edge_pairs(const Step& step, bool has_key_blocks) {
   return static_cast<double>(length + other - std::gcd(length, other)) / other;
 }
 
-int resident_blocks(const cuda::BlockWork& work, const Step& step, const GpuSpec& gpu) {
+int resident_blocks(const cuda::BlockWork& work, const Step& step, const gpu::GpuSpec& gpu) {
   return static_cast<int>(
       std::clamp<std::int64_t>(blocks_by_shared(step, gpu), 1, work.blocks_per_sm));
 }
 
 double clock_hz(const MachineModel& machine, std::string_view dtype, std::string_view products,
                 ProductInstruction instruction, double tensor_share, double shared_share) {
-  const GpuSpec& gpu = machine.gpu;
+  const gpu::GpuSpec& gpu = machine.gpu;
   const std::string type = type_of_products(dtype, products);
   const std::string key =
       instruction == ProductInstruction::kWgmma ? type + " " + std::string(kWgmma) : type;
@@ -173,7 +173,7 @@ double clock_hz(const MachineModel& machine, std::string_view dtype, std::string
 
 void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTimeRequest& request,
                    const MachineModel& machine, Prediction& prediction) {
-  const GpuSpec& gpu = machine.gpu;
+  const gpu::GpuSpec& gpu = machine.gpu;
   const ElementFacts elements = element_facts(request, work, gpu);
   UnitCycles cycles = unit_cycles(work, elements, gpu);
   cycles.sums = addition_s(static_cast<double>(work.added.bytes * gpu.num_sms), machine.additions) *
@@ -236,7 +236,7 @@ void set_row_time(const Step& step, const cuda::RowWork& work, const MachineMode
   constexpr double kInstructionsOfExp = 8;  // expf, to the last bit but one
   constexpr double kInstructionsOfDivision = 14, kSpecialsOfDivision = 2;  // a reciprocal, a check
   constexpr double kShuffles = 5, kBarriers = 2;  // of a reduction over all threads
-  const GpuSpec& gpu = machine.gpu;
+  const gpu::GpuSpec& gpu = machine.gpu;
   const double hz = gpu.boost_clock_hz, sms = static_cast<double>(gpu.num_sms);
   const auto blocks = static_cast<double>(step.num_blocks);
   const double warps = step.num_threads / kThreadsOfWarp;

@@ -36,7 +36,7 @@ struct TileTimeRequest {
 double edge_pairs(const Step& step, bool has_key_blocks);
 
 /// Returns how many such blocks a multiprocessor has at once.
-int resident_blocks(const cuda::BlockWork& work, const Step& step, const GpuSpec& gpu);
+int resident_blocks(const cuda::BlockWork& work, const Step& step, const gpu::GpuSpec& gpu);
 
 /// Returns the clock, in Hz, at which tensor cores (or multiply-adds) and, beside mma.sync, shared memory
 /// are busy for these shares of the time. Without a calibration of these products it is the data sheet's.

@@ -33,7 +33,7 @@ bool is_shared(Operand operand) {
 /// Adds up the work of a block. Members count what all of its warps do together.
 class WorkCounter {
  public:
-  WorkCounter(const BlockWork& work, const ElementFacts& elements, const GpuSpec& gpu)
+  WorkCounter(const BlockWork& work, const ElementFacts& elements, const gpu::GpuSpec& gpu)
       : work_(work), elements_(elements), gpu_(gpu) {}
 
   UnitCycles cycles() {
@@ -245,18 +245,19 @@ class WorkCounter {
 
   const BlockWork& work_;
   const ElementFacts& elements_;
-  const GpuSpec& gpu_;
+  const gpu::GpuSpec& gpu_;
   double tensor_ = 0, tensor_flops_ = 0, wavefronts_ = 0, operand_bytes_ = 0, instructions_ = 0,
          product_instructions_ = 0, exps_ = 0, wait_ = 0;
 };
 
 }  // namespace
 
-double chain_clocks(double instructions, const GpuSpec& gpu) {
+double chain_clocks(double instructions, const gpu::GpuSpec& gpu) {
   return instructions * std::max(0.0, gpu.latency.instruction - 1);
 }
 
-UnitCycles unit_cycles(const BlockWork& work, const ElementFacts& elements, const GpuSpec& gpu) {
+UnitCycles unit_cycles(const BlockWork& work, const ElementFacts& elements,
+                       const gpu::GpuSpec& gpu) {
   return WorkCounter(work, elements, gpu).cycles();
 }
 

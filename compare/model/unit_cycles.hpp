@@ -22,7 +22,7 @@
 #include <span>
 
 #include "attention_cuda/block_work.hpp"
-#include "gpus/gpu_specs.hpp"
+#include "gpu/sheets/gpu_specs.hpp"
 
 namespace flashlab::compare {
 
@@ -49,11 +49,11 @@ struct ElementFacts {
 
 /// Returns the clocks of one block and pair of tiles.
 UnitCycles unit_cycles(const cuda::BlockWork& work, const ElementFacts& elements,
-                       const GpuSpec& gpu);
+                       const gpu::GpuSpec& gpu);
 
 /// Returns what a warp waits for in a chain of instructions, each of which needs the result of the one before.
 /// Its own issue slot is not part of it.
-double chain_clocks(double instructions, const GpuSpec& gpu);
+double chain_clocks(double instructions, const gpu::GpuSpec& gpu);
 
 /// Returns the clocks per piece of work if `workers` share units, of each of which one piece takes
 /// this much, and waits besides. With n workers, one of them finds at a unit those that are there on

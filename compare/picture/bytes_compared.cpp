@@ -1,12 +1,12 @@
 // Draws bytes counted by the toy machine against bytes counted by the hardware.
 #include <algorithm>
 
-#include "compare/picture/axes.hpp"
 #include "compare/picture/pictures.hpp"
 #include "compare/picture/ratio_strips.hpp"
 #include "compare/picture/series.hpp"
 #include "compare/rows/sweep.hpp"
 #include "text/numbers.hpp"
+#include "text/picture/axes.hpp"
 
 namespace flashlab::compare {
 namespace {
@@ -28,7 +28,7 @@ Pairs pairs_of(const Comparison& comparison) {
   return pairs;
 }
 
-void draw_diagonal(Svg& svg, const Frame& frame) {
+void draw_diagonal(picture::Svg& svg, const picture::Frame& frame) {
   const double low = std::max(frame.x.low, frame.y.low);
   const double high = std::min(frame.x.high, frame.y.high);
   svg.line(frame.at(low, low), frame.at(high, high), "ink");
@@ -39,7 +39,7 @@ void draw_diagonal(Svg& svg, const Frame& frame) {
 }
 
 Picture draw_scatter(const Comparison& comparison, const Pairs& pairs) {
-  Extent both;
+  picture::Extent both;
   for (const auto* some : {&pairs.dram, &pairs.sm}) {
     for (const auto& [row, pair] : *some) {
       both.include(pair.counted);
@@ -47,12 +47,14 @@ Picture draw_scatter(const Comparison& comparison, const Pairs& pairs) {
     }
   }
   const double low = both.low() / 2, high = both.high() * 2;
-  const Frame frame{{low, high, kFrameLeft, kFrameRight}, {low, high, kFrameTop + 380, kFrameTop}};
-  Svg svg(kPictureWidth);
-  draw_heading(svg, "Bytes: counted against measured",
-               "the line: equal; beside it: 5 % more or less");
-  draw_frame(svg, frame, decade_ticks(frame.x, bytes_text, 76), decade_ticks(frame.y, bytes_text),
-             "counted on the toy machine", "measured by the hardware");
+  const picture::Frame frame{{low, high, picture::kFrameLeft, picture::kFrameRight},
+                             {low, high, picture::kFrameTop + 380, picture::kFrameTop}};
+  picture::Svg svg(picture::kPictureWidth);
+  picture::draw_heading(svg, "Bytes: counted against measured",
+                        "the line: equal; beside it: 5 % more or less");
+  picture::draw_frame(svg, frame, picture::decade_ticks(frame.x, bytes_text, 76),
+                      picture::decade_ticks(frame.y, bytes_text), "counted on the toy machine",
+                      "measured by the hardware");
   draw_diagonal(svg, frame);
   for (const auto& [row, pair] : pairs.dram) {
     const Look look = look_of(row->variant);
@@ -62,15 +64,15 @@ Picture draw_scatter(const Comparison& comparison, const Pairs& pairs) {
     const Look look = look_of(row->variant);
     svg.marker(look.marker, frame.at(pair.counted, pair.measured), "hollow " + look.colour);
   }
-  std::vector<LegendEntry> legend;
+  std::vector<picture::LegendEntry> legend;
   for (const std::string& name : variants_of(comparison)) {
     const Look look = look_of(name);
     legend.push_back({look.marker, "filled " + look.colour, "", name});
   }
-  legend.push_back({Marker::kCircle, "filled c7", "", "DRAM"});
-  legend.push_back({Marker::kCircle, "hollow c7", "", "L2 to SM"});
-  const double legend_top = frame.y.from + kFrameFoot;
-  const double height = legend_top + draw_legend(svg, legend_top, legend) + 10;
+  legend.push_back({picture::Marker::kCircle, "filled c7", "", "DRAM"});
+  legend.push_back({picture::Marker::kCircle, "hollow c7", "", "L2 to SM"});
+  const double legend_top = frame.y.from + picture::kFrameFoot;
+  const double height = legend_top + picture::draw_legend(svg, legend_top, legend) + 10;
   const auto held = std::count_if(pairs.sm.begin(), pairs.sm.end(), [](const auto& entry) {
     return kBand.holds(entry.second.ratio());
   });

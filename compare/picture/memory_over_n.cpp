@@ -4,10 +4,10 @@
 #include <cmath>
 #include <set>
 
-#include "compare/picture/axes.hpp"
 #include "compare/picture/pictures.hpp"
 #include "compare/picture/series.hpp"
 #include "text/numbers.hpp"
+#include "text/picture/axes.hpp"
 
 namespace flashlab::compare {
 namespace {
@@ -47,29 +47,30 @@ std::string fingerprint(const std::vector<Series>& all) {
 }
 
 Picture draw_lines(const Panel& panel, const std::vector<Series>& all) {
-  Extent x, y;
+  picture::Extent x, y;
   for (const Series& series : all) {
     for (const Row* row : series.rows) {
       x.include(static_cast<double>(length_of(*row)));
       y.include(memory_of(*row));
     }
   }
-  const Frame frame{{x.low() / 1.25, x.high() * 1.25, kFrameLeft, kFrameRight},
-                    {y.low() / 1.6, y.high() * 1.6, kFrameTop + 280, kFrameTop}};
-  Svg svg(kPictureWidth);
-  draw_heading(svg, "Memory over N: tensors and workspace", panel.text);
-  draw_frame(svg, frame, length_ticks(frame.x), decade_ticks(frame.y, bytes_text), "N (1k is 1024)",
-             "memory");
-  std::vector<LegendEntry> legend;
+  const picture::Frame frame{
+      {x.low() / 1.25, x.high() * 1.25, picture::kFrameLeft, picture::kFrameRight},
+      {y.low() / 1.6, y.high() * 1.6, picture::kFrameTop + 280, picture::kFrameTop}};
+  picture::Svg svg(picture::kPictureWidth);
+  picture::draw_heading(svg, "Memory over N: tensors and workspace", panel.text);
+  picture::draw_frame(svg, frame, picture::length_ticks(frame.x),
+                      picture::decade_ticks(frame.y, bytes_text), "N (1k is 1024)", "memory");
+  std::vector<picture::LegendEntry> legend;
   std::string description;
-  double radius = kMarkerRadius + 3;  // decreasing: equal markers appear as rings
+  double radius = picture::kMarkerRadius + 3;  // decreasing: equal markers appear as rings
   for (const Series& series : all) {
-    std::vector<Point> points;
+    std::vector<picture::Point> points;
     for (const Row* row : series.rows) {
       points.push_back(frame.at(static_cast<double>(length_of(*row)), memory_of(*row)));
     }
     svg.polyline(points, "series " + series.look.colour);
-    for (const Point& point : points) {
+    for (const picture::Point& point : points) {
       svg.marker(series.look.marker, point, "filled " + series.look.colour, radius);
     }
     radius = std::max(3.0, radius - 3);
@@ -79,8 +80,8 @@ Picture draw_lines(const Panel& panel, const std::vector<Series>& all) {
     description += (description.empty() ? "" : "; ") + series.name + " takes " +
                    bytes_text(memory_of(last)) + " at N " + std::to_string(length_of(last));
   }
-  const double legend_top = frame.y.from + kFrameFoot;
-  const double height = legend_top + draw_legend(svg, legend_top, legend) + 10;
+  const double legend_top = frame.y.from + picture::kFrameFoot;
+  const double height = legend_top + picture::draw_legend(svg, legend_top, legend) + 10;
   return {PictureKind::kMemory, "memory_" + panel.name,
           svg.finish(height, "Memory over N: " + panel.text, description + ".")};
 }
@@ -123,13 +124,15 @@ Picture draw_areas(const Panel& panel, const std::vector<Square>& squares, std::
     sides += std::sqrt(square.bytes);
     most = std::max(most, square.bytes);
   }
-  const double room = kPictureWidth - 2 * kLeft - kGap * static_cast<double>(squares.size() - 1);
+  const double room =
+      picture::kPictureWidth - 2 * kLeft - kGap * static_cast<double>(squares.size() - 1);
   const double scale = std::min(room / sides, 220 / std::sqrt(most));
   const double bottom = kTop + scale * std::sqrt(most);
-  Svg svg(kPictureWidth);
-  draw_heading(svg, "Memory at N " + std::to_string(length) + ", areas to scale",
-               panel.text + ", from left to right as listed");  // without colour they look alike
-  double x = kLeft, y = bottom + kLineHeight + 4;
+  picture::Svg svg(picture::kPictureWidth);
+  picture::draw_heading(
+      svg, "Memory at N " + std::to_string(length) + ", areas to scale",
+      panel.text + ", from left to right as listed");  // without colour they look alike
+  double x = kLeft, y = bottom + picture::kLineHeight + 4;
   std::string description;
   for (const Square& square : squares) {
     const double side = scale * std::sqrt(square.bytes);
@@ -140,7 +143,7 @@ Picture draw_areas(const Panel& panel, const std::vector<Square>& squares, std::
              text + (square.bytes < most ? ", 1/" + ratio_text(most / square.bytes) : ""));
     description += (description.empty() ? "" : "; ") + text;
     x += side + kGap;
-    y += kLineHeight + 3;
+    y += picture::kLineHeight + 3;
   }
   return {PictureKind::kMemory, "memory_to_scale_" + panel.name,
           svg.finish(y - 6, "Memory at N " + std::to_string(length) + ", to scale: " + panel.text,

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <map>
 
-#include "compare/picture/axes.hpp"
 #include "compare/picture/pictures.hpp"
 #include "compare/picture/series.hpp"
 #include "text/numbers.hpp"
+#include "text/picture/axes.hpp"
 
 namespace flashlab::compare {
 namespace {
@@ -37,11 +37,11 @@ std::map<std::int64_t, Times> times_of(const Panel& panel, bool is_measured) {
 }
 
 struct Frames {
-  Frame times, ratios;
+  picture::Frame times, ratios;
 };
 
 Frames frames_of(const std::map<std::int64_t, Times>& all) {
-  Extent x, ms, ratio;
+  picture::Extent x, ms, ratio;
   ratio.include(1);
   for (const auto& [length, times] : all) {
     x.include(static_cast<double>(length));
@@ -49,32 +49,34 @@ Frames frames_of(const std::map<std::int64_t, Times>& all) {
     ms.include(times.two_ms);
     ratio.include(times.ratio());
   }
-  const Axis lengths{x.low() / 1.35, x.high() * 1.35, kFrameLeft, kFrameRight};
-  const double middle = kFrameTop + kTimesHeight, bottom = middle + kGapAboveRatio + kRatioHeight;
-  return {{lengths, {ms.low() / 1.6, ms.high() * 1.6, middle, kFrameTop}},
+  const picture::Axis lengths{x.low() / 1.35, x.high() * 1.35, picture::kFrameLeft,
+                              picture::kFrameRight};
+  const double middle = picture::kFrameTop + kTimesHeight,
+               bottom = middle + kGapAboveRatio + kRatioHeight;
+  return {{lengths, {ms.low() / 1.6, ms.high() * 1.6, middle, picture::kFrameTop}},
           {lengths, {ratio.low() / 1.5, ratio.high() * 1.5, bottom, bottom - kRatioHeight}}};
 }
 
-void draw_pairs(Svg& svg, const Frames& frames, const std::map<std::int64_t, Times>& all,
+void draw_pairs(picture::Svg& svg, const Frames& frames, const std::map<std::int64_t, Times>& all,
                 const std::string& fill) {
   const Look one = look_of(std::string(kOnePass)), two = look_of(std::string(kTwoPass));
-  std::vector<Point> one_points, two_points;
+  std::vector<picture::Point> one_points, two_points;
   const double equal = frames.ratios.y.at(1);
   svg.line({frames.ratios.x.from, equal}, {frames.ratios.x.to, equal}, "ink");
   for (const auto& [length, times] : all) {
     const auto x = static_cast<double>(length);
     one_points.push_back(frames.times.at(x, times.one_ms));
     two_points.push_back(frames.times.at(x, times.two_ms));
-    const Point ratio = frames.ratios.at(x, times.ratio());
+    const picture::Point ratio = frames.ratios.at(x, times.ratio());
     svg.line(frames.ratios.at(x, 1), ratio, "series " + two.colour);
-    svg.marker(Marker::kCircle, ratio, "filled " + two.colour, 4);
+    svg.marker(picture::Marker::kCircle, ratio, "filled " + two.colour, 4);
     svg.text({ratio.x, ratio.y + (times.ratio() < 1 ? 20 : -9)}, ratio_text(times.ratio()),
              "halo middle");
   }
   svg.polyline(one_points, "thin " + one.colour);
   svg.polyline(two_points, "thin dash " + two.colour);
-  for (const Point& point : one_points) svg.marker(one.marker, point, fill + one.colour);
-  for (const Point& point : two_points) svg.marker(two.marker, point, fill + two.colour);
+  for (const picture::Point& point : one_points) svg.marker(one.marker, point, fill + one.colour);
+  for (const picture::Point& point : two_points) svg.marker(two.marker, point, fill + two.colour);
 }
 
 std::string passes_description(const std::map<std::int64_t, Times>& all, bool is_measured) {
@@ -97,19 +99,19 @@ std::vector<Picture> draw_passes(const Comparison& comparison) {
     const Frames frames = frames_of(all);
     const std::string fill = is_measured ? "filled " : "hollow ";
     const Look one = look_of(std::string(kOnePass)), two = look_of(std::string(kTwoPass));
-    Svg svg(kPictureWidth);
-    draw_heading(svg, is_measured ? "One pass against two" : "One pass against two: predicted",
-                 panel.text);
-    draw_frame(svg, frames.times, length_ticks(frames.times.x),
-               decade_ticks(frames.times.y, time_text), "", "time");
-    draw_frame(svg, frames.ratios, length_ticks(frames.ratios.x), {{1, "1"}}, "N (1k is 1024)",
-               "two passes / one pass");
+    picture::Svg svg(picture::kPictureWidth);
+    picture::draw_heading(
+        svg, is_measured ? "One pass against two" : "One pass against two: predicted", panel.text);
+    picture::draw_frame(svg, frames.times, picture::length_ticks(frames.times.x),
+                        picture::decade_ticks(frames.times.y, time_text), "", "time");
+    picture::draw_frame(svg, frames.ratios, picture::length_ticks(frames.ratios.x), {{1, "1"}},
+                        "N (1k is 1024)", "two passes / one pass");
     draw_pairs(svg, frames, all, fill);
-    const double legend_top = frames.ratios.y.from + kFrameFoot;
-    const std::vector<LegendEntry> legend = {
+    const double legend_top = frames.ratios.y.from + picture::kFrameFoot;
+    const std::vector<picture::LegendEntry> legend = {
         {one.marker, fill + one.colour, "thin " + one.colour, std::string(kOnePass)},
         {two.marker, fill + two.colour, "thin dash " + two.colour, std::string(kTwoPass)}};
-    const double height = legend_top + draw_legend(svg, legend_top, legend) + 10;
+    const double height = legend_top + picture::draw_legend(svg, legend_top, legend) + 10;
     pictures.push_back({PictureKind::kPasses, "passes_" + panel.name,
                         svg.finish(height, "One pass against two: " + panel.text,
                                    passes_description(all, is_measured))});

@@ -55,7 +55,7 @@ std::vector<Picture> draw_memory(const Comparison& comparison);
 /// Draws counted against measured bytes, and their ratios.
 std::vector<Picture> draw_bytes(const Comparison& comparison);
 /// Draws the shared memory of a block, by kernel, head_dim and tile.
-std::vector<Picture> draw_shared_memory(const Comparison& comparison, const GpuSpec& gpu);
+std::vector<Picture> draw_shared_memory(const Comparison& comparison, const gpu::GpuSpec& gpu);
 /// Draws bwd-onepass beside bwd-twopass.
 std::vector<Picture> draw_passes(const Comparison& comparison);
 /// Draws predicted over measured time, a strip for each variant.

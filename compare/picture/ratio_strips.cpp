@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "compare/picture/axes.hpp"
 #include "text/numbers.hpp"
+#include "text/picture/axes.hpp"
 
 namespace flashlab::compare {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 constexpr double kStripsTop = 64, kStripHeight = 52, kMostFactor = 16;
 
 /// The axis covers all dots, but at most kMostFactor; dots beyond are placed at its end.
-Axis axis_of(const std::vector<RatioStrip>& strips, const RatioBand& band) {
+picture::Axis axis_of(const std::vector<RatioStrip>& strips, const RatioBand& band) {
   double factor = 1 + 2 * band.tolerance;
   for (const RatioStrip& strip : strips) {
     for (const double ratio : strip.ratios) {
@@ -21,10 +21,10 @@ Axis axis_of(const std::vector<RatioStrip>& strips, const RatioBand& band) {
     }
   }
   factor = std::min(factor, kMostFactor);
-  return {1 / factor, factor, 16, kPictureWidth - 16};
+  return {1 / factor, factor, 16, picture::kPictureWidth - 16};
 }
 
-std::vector<double> ticks_of(const Axis& axis) {
+std::vector<double> ticks_of(const picture::Axis& axis) {
   std::vector<double> ticks;
   if (axis.high > 2.2) {
     for (const double value : {0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0}) ticks.push_back(value);
@@ -38,7 +38,8 @@ std::vector<double> ticks_of(const Axis& axis) {
 }
 
 /// Places equal ratios beside each other, in as many lines as the strip has room for.
-void draw_dots(Svg& svg, const Axis& axis, const RatioStrip& strip, double middle) {
+void draw_dots(picture::Svg& svg, const picture::Axis& axis, const RatioStrip& strip,
+               double middle) {
   constexpr std::array<double, 5> kShift = {0, -8, 8, -4, 4};
   std::vector<double> ratios;
   for (const double ratio : strip.ratios) {
@@ -71,11 +72,11 @@ std::string draw_ratio_strips(const std::vector<RatioStrip>& all, const RatioBan
     return std::none_of(strip.ratios.begin(), strip.ratios.end(), is_drawable);
   });
   if (strips.empty()) return {};
-  const Axis axis = axis_of(strips, band);
+  const picture::Axis axis = axis_of(strips, band);
   const double bottom = kStripsTop + kStripHeight * static_cast<double>(strips.size());
   const double low = axis.at(1 - band.tolerance), high = axis.at(1 + band.tolerance);
-  Svg svg(kPictureWidth);
-  draw_heading(svg, title, subtitle);
+  picture::Svg svg(picture::kPictureWidth);
+  picture::draw_heading(svg, title, subtitle);
   svg.rect({low, kStripsTop}, high - low, bottom - kStripsTop, "band");
   double last_label = -100;
   for (const double value : ticks_of(axis)) {
@@ -83,7 +84,7 @@ std::string draw_ratio_strips(const std::vector<RatioStrip>& all, const RatioBan
     svg.line({x, kStripsTop}, {x, bottom}, value == 1 ? "ink" : "grid");
     if (x - last_label < 36) continue;
     last_label = x;
-    svg.text({x, bottom + kLineHeight - 2}, ratio_text(value), "soft middle");
+    svg.text({x, bottom + picture::kLineHeight - 2}, ratio_text(value), "soft middle");
   }
   std::string description = "Within " + percent_text(band.tolerance);
   const char* separator = ": ";
@@ -97,8 +98,8 @@ std::string draw_ratio_strips(const std::vector<RatioStrip>& all, const RatioBan
     description += separator + strips[i].name + " " + share;
     separator = ", ";
   }
-  svg.text({axis.to, bottom + 2 * kLineHeight - 2}, axis_name, "soft end");
-  return svg.finish(bottom + 2 * kLineHeight + 8, title, description + ".");
+  svg.text({axis.to, bottom + 2 * picture::kLineHeight - 2}, axis_name, "soft end");
+  return svg.finish(bottom + 2 * picture::kLineHeight + 8, title, description + ".");
 }
 
 }  // namespace flashlab::compare

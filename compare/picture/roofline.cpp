@@ -8,11 +8,11 @@
 #include <cmath>
 #include <set>
 
-#include "compare/picture/axes.hpp"
 #include "compare/picture/pictures.hpp"
 #include "compare/picture/roofs.hpp"
 #include "compare/picture/series.hpp"
 #include "text/numbers.hpp"
+#include "text/picture/axes.hpp"
 
 namespace flashlab::compare {
 namespace {
@@ -56,8 +56,8 @@ std::vector<Line> lines_of(const Panel& panel, bool is_measured) {
   return lines;
 }
 
-Frame roofline_frame(const std::vector<Line>& lines, const Roofs& roofs) {
-  Extent x, y;
+picture::Frame roofline_frame(const std::vector<Line>& lines, const Roofs& roofs) {
+  picture::Extent x, y;
   for (const Line& line : lines) {
     for (const Spot& spot : line.spots) {
       x.include(spot.dram_x);
@@ -71,24 +71,27 @@ Frame roofline_frame(const std::vector<Line>& lines, const Roofs& roofs) {
   }
   constexpr double kFrameHeight = 330, kMargin = 1.7;
   const double headroom = kMargin + 0.6 * static_cast<double>(roofs.products.size());  // for labels
-  return {{x.low() / kMargin, x.high() * kMargin, kFrameLeft, kFrameRight},
-          {y.low() / kMargin, y.high() * headroom, kFrameTop + kFrameHeight, kFrameTop}};
+  return {{x.low() / kMargin, x.high() * kMargin, picture::kFrameLeft, picture::kFrameRight},
+          {y.low() / kMargin, y.high() * headroom, picture::kFrameTop + kFrameHeight,
+           picture::kFrameTop}};
 }
 
 /// Draws from the lowest roof up, so that labels of nearby roofs are placed above each other.
 /// Returns their places.
-std::vector<Point> draw_products(Svg& svg, const Frame& frame, const Roofs& roofs) {
-  std::vector<Point> labels;
+std::vector<picture::Point> draw_products(picture::Svg& svg, const picture::Frame& frame,
+                                          const Roofs& roofs) {
+  std::vector<picture::Point> labels;
   for (auto roof = roofs.products.rbegin(); roof != roofs.products.rend(); ++roof) {
     const double fastest = roofs.memories.empty() ? 0 : roof->per_s / roofs.memories.back().per_s;
-    const Point from = frame.at(std::max(frame.x.low, fastest), roof->per_s);
+    const picture::Point from = frame.at(std::max(frame.x.low, fastest), roof->per_s);
     svg.line(from, frame.at(frame.x.high, roof->per_s), "roof");
     for (const Roof& memory : roofs.memories) {
       const double ridge = roof->per_s / memory.per_s;
-      if (ridge > frame.x.low) svg.marker(Marker::kDiamond, frame.at(ridge, roof->per_s), "ink", 4);
+      if (ridge > frame.x.low)
+        svg.marker(picture::Marker::kDiamond, frame.at(ridge, roof->per_s), "ink", 4);
     }
-    const double highest = labels.empty() ? 1e9 : labels.back().y - kLineHeight;
-    labels.push_back({kFrameRight - 2, std::min(from.y - 7, highest)});
+    const double highest = labels.empty() ? 1e9 : labels.back().y - picture::kLineHeight;
+    labels.push_back({picture::kFrameRight - 2, std::min(from.y - 7, highest)});
     svg.text(labels.back(), roof->text("FLOP/s"), "end halo");
   }
   return labels;
@@ -97,7 +100,7 @@ std::vector<Point> draw_products(Svg& svg, const Frame& frame, const Roofs& roof
 /// The slower memory's line is solid, the faster one's dashed.
 std::string memory_classes(std::size_t index) { return index == 0 ? "roof" : "roof dash"; }
 
-void draw_memories(Svg& svg, const Frame& frame, const Roofs& roofs) {
+void draw_memories(picture::Svg& svg, const picture::Frame& frame, const Roofs& roofs) {
   double top = 0;
   for (const Roof& roof : roofs.products) top = std::max(top, roof.per_s);
   if (top == 0) top = frame.y.high;
@@ -110,9 +113,9 @@ void draw_memories(Svg& svg, const Frame& frame, const Roofs& roofs) {
   }
 }
 
-void draw_line(Svg& svg, const Frame& frame, const Line& line) {
+void draw_line(picture::Svg& svg, const picture::Frame& frame, const Line& line) {
   const Look& look = line.series->look;
-  std::vector<Point> dram, sm;
+  std::vector<picture::Point> dram, sm;
   for (const Spot& spot : line.spots) {
     dram.push_back(frame.at(spot.dram_x, spot.y));
     if (is_drawable(spot.sm_x)) sm.push_back(frame.at(spot.sm_x, spot.y));
@@ -120,8 +123,8 @@ void draw_line(Svg& svg, const Frame& frame, const Line& line) {
   const std::string classes = "thin " + line.stroke + " " + look.colour;
   svg.polyline(sm, classes);
   svg.polyline(dram, classes);
-  for (const Point& point : sm) svg.marker(look.marker, point, "hollow " + look.colour);
-  for (const Point& point : dram) svg.marker(look.marker, point, "filled " + look.colour);
+  for (const picture::Point& point : sm) svg.marker(look.marker, point, "hollow " + look.colour);
+  for (const picture::Point& point : dram) svg.marker(look.marker, point, "filled " + look.colour);
 }
 
 bool has_types(const std::vector<Line>& lines) {
@@ -131,12 +134,13 @@ bool has_types(const std::vector<Line>& lines) {
 }
 
 /// Places that labels must avoid: markers, and the labels of roofs.
-std::vector<Point> taken_places(const Frame& frame, const std::vector<Line>& lines,
-                                const std::vector<Point>& roof_labels) {
+std::vector<picture::Point> taken_places(const picture::Frame& frame,
+                                         const std::vector<Line>& lines,
+                                         const std::vector<picture::Point>& roof_labels) {
   constexpr double kLabelRoom = 260;  // for a roof's label, which ends at its place
-  std::vector<Point> taken;
-  for (const Point& label : roof_labels) {
-    for (double x = 0; x < kLabelRoom; x += kLineHeight)
+  std::vector<picture::Point> taken;
+  for (const picture::Point& label : roof_labels) {
+    for (double x = 0; x < kLabelRoom; x += picture::kLineHeight)
       taken.push_back({label.x - x, label.y - 6});
   }
   for (const Line& line : lines) {
@@ -149,13 +153,13 @@ std::vector<Point> taken_places(const Frame& frame, const std::vector<Line>& lin
 }
 
 /// Draws a label above or below the place. Returns false if both are taken.
-bool draw_label(Svg& svg, const Frame& frame, Point at, const std::string& text,
-                std::vector<Point>& taken) {
+bool draw_label(picture::Svg& svg, const picture::Frame& frame, picture::Point at,
+                const std::string& text, std::vector<picture::Point>& taken) {
   constexpr double kAway = 17, kHeight = 15, kMarker = 6;
-  const double half = text_width(text) / 2;
+  const double half = picture::text_width(text) / 2;
   const double x = std::clamp(at.x, frame.x.from + half, frame.x.to - half);
   for (const double y : {at.y - kAway, at.y + kAway}) {
-    const bool is_near = std::any_of(taken.begin(), taken.end(), [&](const Point& other) {
+    const bool is_near = std::any_of(taken.begin(), taken.end(), [&](const picture::Point& other) {
       return std::fabs(other.x - x) < half + kMarker && std::fabs(other.y - y) < kHeight;
     });
     if (is_near || y > frame.y.from - 10 || y < frame.y.to + 10) continue;
@@ -167,13 +171,13 @@ bool draw_label(Svg& svg, const Frame& frame, Point at, const std::string& text,
 }
 
 /// Labels both ends of a line with N. The far end also names the type if a panel has several.
-void label_ends(Svg& svg, const Frame& frame, const std::vector<Line>& lines,
-                const std::vector<Point>& roof_labels) {
-  std::vector<Point> taken = taken_places(frame, lines, roof_labels);
+void label_ends(picture::Svg& svg, const picture::Frame& frame, const std::vector<Line>& lines,
+                const std::vector<picture::Point>& roof_labels) {
+  std::vector<picture::Point> taken = taken_places(frame, lines, roof_labels);
   for (const Line& line : lines) {
     const Spot& first = line.spots.front();
     const Spot& last = line.spots.back();
-    const Point end = frame.at(last.dram_x, last.y);
+    const picture::Point end = frame.at(last.dram_x, last.y);
     const std::string length = length_text(length_of(*last.row));
     if (!has_types(lines) ||
         !draw_label(svg, frame, end, line.series->dtype + " " + length, taken)) {
@@ -205,13 +209,14 @@ std::string roofline_description(const std::vector<Line>& lines, const Roofs& ro
 }
 
 /// One marker for each variant, one stroke for each type.
-std::vector<LegendEntry> roofline_legend(const std::vector<Line>& lines, const Roofs& roofs) {
-  std::vector<LegendEntry> entries;
+std::vector<picture::LegendEntry> roofline_legend(const std::vector<Line>& lines,
+                                                  const Roofs& roofs) {
+  std::vector<picture::LegendEntry> entries;
   for (const Line& line : lines) {
     const Series& series = *line.series;
     const bool is_there =
         std::any_of(entries.begin(), entries.end(),
-                    [&](const LegendEntry& entry) { return entry.text == series.name; });
+                    [&](const picture::LegendEntry& entry) { return entry.text == series.name; });
     if (!is_there) {
       entries.push_back({series.look.marker, "filled " + series.look.colour, "", series.name});
     }
@@ -219,13 +224,15 @@ std::vector<LegendEntry> roofline_legend(const std::vector<Line>& lines, const R
   std::set<std::string> strokes;
   for (const Line& line : lines) {
     if (!has_types(lines) || !strokes.insert(line.stroke).second) continue;
-    entries.push_back({Marker::kCircle, "", "thin c0 " + line.stroke, line.series->dtype});
+    entries.push_back({picture::Marker::kCircle, "", "thin c0 " + line.stroke, line.series->dtype});
   }
-  entries.push_back({Marker::kCircle, "filled c7", "", "over DRAM bytes"});
-  entries.push_back({Marker::kCircle, "hollow c7", "", "over L2-to-SM bytes (where more)"});
-  entries.push_back({Marker::kDiamond, "ink", "", "ridge"});
+  entries.push_back({picture::Marker::kCircle, "filled c7", "", "over DRAM bytes"});
+  entries.push_back(
+      {picture::Marker::kCircle, "hollow c7", "", "over L2-to-SM bytes (where more)"});
+  entries.push_back({picture::Marker::kDiamond, "ink", "", "ridge"});
   for (std::size_t i = 0; i < roofs.memories.size(); ++i) {
-    entries.push_back({Marker::kCircle, "", memory_classes(i), roofs.memories[i].text("B/s")});
+    entries.push_back(
+        {picture::Marker::kCircle, "", memory_classes(i), roofs.memories[i].text("B/s")});
   }
   return entries;
 }
@@ -240,22 +247,22 @@ std::vector<Picture> draw_rooflines(const Comparison& comparison, const MachineM
     if (!is_measured) lines = lines_of(panel, false);
     if (lines.empty()) continue;
     const Roofs roofs = roofs_of(panel, machine);
-    const Frame frame = roofline_frame(lines, roofs);
+    const picture::Frame frame = roofline_frame(lines, roofs);
     const auto plain = [](double value) { return si_text(value, ""); };
-    Svg svg(kPictureWidth);
-    draw_heading(svg,
-                 "Roofline, " + (machine.gpu.name.empty() ? "GPU" : machine.gpu.name) +
-                     (is_measured ? "" : ": predicted times"),
-                 panel.text);
-    draw_frame(svg, frame, decade_ticks(frame.x, ratio_text, 60), decade_ticks(frame.y, plain),
-               "FLOP per byte", "FLOP/s");
+    picture::Svg svg(picture::kPictureWidth);
+    picture::draw_heading(svg,
+                          "Roofline, " + (machine.gpu.name.empty() ? "GPU" : machine.gpu.name) +
+                              (is_measured ? "" : ": predicted times"),
+                          panel.text);
+    picture::draw_frame(svg, frame, picture::decade_ticks(frame.x, ratio_text, 60),
+                        picture::decade_ticks(frame.y, plain), "FLOP per byte", "FLOP/s");
     draw_memories(svg, frame, roofs);
-    const std::vector<Point> labels = draw_products(svg, frame, roofs);
+    const std::vector<picture::Point> labels = draw_products(svg, frame, roofs);
     for (const Line& line : lines) draw_line(svg, frame, line);
     label_ends(svg, frame, lines, labels);
-    const double legend_top = frame.y.from + kFrameFoot;
+    const double legend_top = frame.y.from + picture::kFrameFoot;
     const double height =
-        legend_top + draw_legend(svg, legend_top, roofline_legend(lines, roofs)) + 10;
+        legend_top + picture::draw_legend(svg, legend_top, roofline_legend(lines, roofs)) + 10;
     pictures.push_back({PictureKind::kRoofline, "roofline_" + panel.name,
                         svg.finish(height, "Roofline: " + panel.text,
                                    roofline_description(lines, roofs, is_measured))});

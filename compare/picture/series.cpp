@@ -121,8 +121,8 @@ Look look_of(const std::string& variant) {
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const VariantInfo& info) { return info.name == variant; });
   const auto place = static_cast<std::size_t>(found - all.begin());
-  const std::size_t index = std::min(place, kNumMarkers - 1);
-  return {static_cast<Marker>(index), "c" + std::to_string(index)};
+  const std::size_t index = std::min(place, picture::kNumMarkers - 1);
+  return {static_cast<picture::Marker>(index), "c" + std::to_string(index)};
 }
 
 std::vector<Panel> panels_of(const std::vector<Row>& rows, SplitBy split) {

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "compare/picture/svg.hpp"
 #include "results/comparison.hpp"
+#include "text/picture/svg.hpp"
 
 namespace flashlab::compare {
 
 /// The look of a variant in every picture. Colour and shape mean the same, so shape alone suffices.
 struct Look {
-  Marker marker = Marker::kCircle;
+  picture::Marker marker = picture::Marker::kCircle;
   std::string colour;  // a class: "c5"
 };
 /// Returns the look of a variant. Unknown names get the last looks.

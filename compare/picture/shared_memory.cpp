@@ -4,16 +4,17 @@
 #include <map>
 #include <set>
 
-#include "compare/picture/axes.hpp"
 #include "compare/picture/pictures.hpp"
 #include "compare/picture/series.hpp"
 #include "text/numbers.hpp"
+#include "text/picture/axes.hpp"
 
 namespace flashlab::compare {
 namespace {
 
 constexpr double kBarsTop = 66, kBarHeight = 15, kRowHeight = 23, kNameHeight = 28, kBarsLeft = 10;
-constexpr double kBarLeft = 132, kBarRight = kPictureWidth - 50;  // room for a tile, for KiB
+constexpr double kBarLeft = 132,
+                 kBarRight = picture::kPictureWidth - 50;  // room for a tile, for KiB
 constexpr std::int64_t kKib = 1024;
 
 struct Bar {
@@ -61,7 +62,8 @@ std::vector<BarGroup> groups_of(const Comparison& comparison) {
   return groups;
 }
 
-std::string shared_memory_description(const std::vector<BarGroup>& groups, const GpuSpec& gpu) {
+std::string shared_memory_description(const std::vector<BarGroup>& groups,
+                                      const gpu::GpuSpec& gpu) {
   const Bar* largest = nullptr;
   std::string text;
   for (const BarGroup& group : groups) {
@@ -87,7 +89,7 @@ struct Scale {
 };
 
 /// Returns the y coordinate below the group.
-double draw_group(Svg& svg, const Scale& scale, const BarGroup& group, double top) {
+double draw_group(picture::Svg& svg, const Scale& scale, const BarGroup& group, double top) {
   svg.text({kBarsLeft, top + kNameHeight - 8}, group.name, "halo");
   double y = top + kNameHeight;
   for (const Bar& bar : group.bars) {
@@ -101,15 +103,15 @@ double draw_group(Svg& svg, const Scale& scale, const BarGroup& group, double to
   return y;
 }
 
-void draw_limit(Svg& svg, double x, double bottom, std::string_view classes,
+void draw_limit(picture::Svg& svg, double x, double bottom, std::string_view classes,
                 const std::string& text) {
   svg.line({x, kBarsTop}, {x, bottom}, classes);
-  svg.text({x + 4, bottom + kLineHeight - 2}, text, "end");
+  svg.text({x + 4, bottom + picture::kLineHeight - 2}, text, "end");
 }
 
 }  // namespace
 
-std::vector<Picture> draw_shared_memory(const Comparison& comparison, const GpuSpec& gpu) {
+std::vector<Picture> draw_shared_memory(const Comparison& comparison, const gpu::GpuSpec& gpu) {
   std::vector<BarGroup> groups = groups_of(comparison);
   if (groups.empty()) return {};
   const std::string description = shared_memory_description(groups, gpu);
@@ -121,10 +123,10 @@ std::vector<Picture> draw_shared_memory(const Comparison& comparison, const GpuS
     for (const Bar& bar : group.bars) scale.most = std::max(scale.most, bar.bytes);
     bottom += kNameHeight + kRowHeight * static_cast<double>(group.bars.size());
   }
-  Svg svg(kPictureWidth);
+  picture::Svg svg(picture::kPictureWidth);
   svg.define_hatch();
-  draw_heading(svg, "Shared memory of a block",
-               "KiB, by kernel, head_dim and tile (queries × keys)");
+  picture::draw_heading(svg, "Shared memory of a block",
+                        "KiB, by kernel, head_dim and tile (queries × keys)");
   draw_limit(svg, scale.at(kSmallLimit), bottom, "ink dash", "8.6, 8.9: 99");
   if (limit > kSmallLimit) {
     draw_limit(
@@ -133,8 +135,9 @@ std::vector<Picture> draw_shared_memory(const Comparison& comparison, const GpuS
   }
   double y = kBarsTop;
   for (const BarGroup& group : groups) y = draw_group(svg, scale, group, y);
-  return {{PictureKind::kSharedMemory, "shared_memory",
-           svg.finish(bottom + kLineHeight + 12, "Shared memory of a block", description)}};
+  return {
+      {PictureKind::kSharedMemory, "shared_memory",
+       svg.finish(bottom + picture::kLineHeight + 12, "Shared memory of a block", description)}};
 }
 
 }  // namespace flashlab::compare

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "compare/picture/axes.hpp"
 #include "compare/picture/pictures.hpp"
 #include "compare/picture/series.hpp"
 #include "text/numbers.hpp"
+#include "text/picture/axes.hpp"
 
 namespace flashlab::compare {
 namespace {
@@ -26,8 +26,8 @@ std::vector<const PeerSeries*> peers_of(const Panel& panel, const std::vector<Pe
   return result;
 }
 
-Frame time_frame(const Panel& panel, const std::vector<const PeerSeries*>& peers) {
-  Extent x, y;
+picture::Frame time_frame(const Panel& panel, const std::vector<const PeerSeries*>& peers) {
+  picture::Extent x, y;
   for (const Series& series : panel.series) {
     for (const Row* row : series.rows) {
       x.include(static_cast<double>(length_of(*row)));
@@ -50,13 +50,14 @@ Frame time_frame(const Panel& panel, const std::vector<const PeerSeries*>& peers
       }
     }
   }
-  return {{x.low() / 1.25, x.high() * 1.25, kFrameLeft, kFrameRight},
-          {y.low() / 1.6, y.high() * 1.6, kFrameTop + kTimeFrameHeight, kFrameTop}};
+  return {
+      {x.low() / 1.25, x.high() * 1.25, picture::kFrameLeft, picture::kFrameRight},
+      {y.low() / 1.6, y.high() * 1.6, picture::kFrameTop + kTimeFrameHeight, picture::kFrameTop}};
 }
 
-std::vector<Point> predicted_line(const Frame& frame, const Series& series,
-                                  double (*ms_of)(const Prediction&)) {
-  std::vector<Point> points;
+std::vector<picture::Point> predicted_line(const picture::Frame& frame, const Series& series,
+                                           double (*ms_of)(const Prediction&)) {
+  std::vector<picture::Point> points;
   for (const Row* row : series.rows) {
     const double length = static_cast<double>(length_of(*row)), ms = ms_of(row->predicted);
     if (is_drawable(length) && is_drawable(ms)) points.push_back(frame.at(length, ms));
@@ -64,7 +65,7 @@ std::vector<Point> predicted_line(const Frame& frame, const Series& series,
   return points;
 }
 
-void draw_measured(Svg& svg, const Frame& frame, const Series& series) {
+void draw_measured(picture::Svg& svg, const picture::Frame& frame, const Series& series) {
   const std::string& colour = series.look.colour;
   for (const Row* row : series.rows) {
     const auto ms = measured_ms_of(*row);
@@ -73,9 +74,9 @@ void draw_measured(Svg& svg, const Frame& frame, const Series& series) {
     const double least = row->measured->least_ms.value_or(*ms);
     const double most = row->measured->most_ms.value_or(*ms);
     if (is_drawable(least) && is_drawable(most)) {
-      const Point low = frame.at(length, least), high = frame.at(length, most);
+      const picture::Point low = frame.at(length, least), high = frame.at(length, most);
       svg.line(low, high, "series " + colour);
-      for (const Point end : {low, high}) {
+      for (const picture::Point end : {low, high}) {
         svg.line({end.x - 4, end.y}, {end.x + 4, end.y}, "series " + colour);
       }
     }
@@ -83,7 +84,8 @@ void draw_measured(Svg& svg, const Frame& frame, const Series& series) {
   }
 }
 
-void draw_series(Svg& svg, const Frame& frame, const Series& series, bool is_measured) {
+void draw_series(picture::Svg& svg, const picture::Frame& frame, const Series& series,
+                 bool is_measured) {
   const std::string& colour = series.look.colour;
   const auto predicted = predicted_line(frame, series, predicted_ms);
   const auto roofline = [](const Prediction& p) { return p.roofline_ms; };
@@ -92,40 +94,42 @@ void draw_series(Svg& svg, const Frame& frame, const Series& series, bool is_mea
   if (is_measured) {
     draw_measured(svg, frame, series);
   } else {
-    for (const Point& point : predicted) svg.marker(series.look.marker, point, "hollow " + colour);
+    for (const picture::Point& point : predicted)
+      svg.marker(series.look.marker, point, "hollow " + colour);
   }
 }
 
 /// How a peer is drawn: hollow and broken, unlike the variants, and unlike the other peers.
 struct PeerLook {
-  Marker marker = Marker::kCircle;
+  picture::Marker marker = picture::Marker::kCircle;
   std::string hollow, line;
 };
 
 PeerLook look_of_peer(std::size_t index) {
   static const std::array<PeerLook, 4> kLooks = {
-      {{Marker::kCircle, "hollow c7", "series dot c7"},
-       {Marker::kSquare, "hollow c8", "series dashdot c8"},
-       {Marker::kDiamond, "hollow c9", "series dash c9"},
-       {Marker::kDown, "hollow c3", "series dot c3"}}};
+      {{picture::Marker::kCircle, "hollow c7", "series dot c7"},
+       {picture::Marker::kSquare, "hollow c8", "series dashdot c8"},
+       {picture::Marker::kDiamond, "hollow c9", "series dash c9"},
+       {picture::Marker::kDown, "hollow c3", "series dot c3"}}};
   return kLooks[index % kLooks.size()];
 }
 
-void draw_peer(Svg& svg, const Frame& frame, const PeerSeries& peer, const PeerLook& look) {
-  std::vector<Point> points;
+void draw_peer(picture::Svg& svg, const picture::Frame& frame, const PeerSeries& peer,
+               const PeerLook& look) {
+  std::vector<picture::Point> points;
   for (const auto& [length, ms] : peer.ms_at_length) {
     if (is_drawable(static_cast<double>(length)) && is_drawable(ms)) {
       points.push_back(frame.at(static_cast<double>(length), ms));
     }
   }
   svg.polyline(points, look.line);
-  for (const Point& point : points) svg.marker(look.marker, point, look.hollow, 3);
+  for (const picture::Point& point : points) svg.marker(look.marker, point, look.hollow, 3);
 }
 
-std::vector<LegendEntry> time_legend(const Panel& panel,
-                                     const std::vector<const PeerSeries*>& peers,
-                                     bool is_measured) {
-  std::vector<LegendEntry> entries;
+std::vector<picture::LegendEntry> time_legend(const Panel& panel,
+                                              const std::vector<const PeerSeries*>& peers,
+                                              bool is_measured) {
+  std::vector<picture::LegendEntry> entries;
   const std::string fill = is_measured ? "filled " : "hollow ";
   for (const Series& series : panel.series) {
     entries.push_back({series.look.marker, fill + series.look.colour, "", series.name});
@@ -134,8 +138,8 @@ std::vector<LegendEntry> time_legend(const Panel& panel,
     const PeerLook look = look_of_peer(i);
     entries.push_back({look.marker, look.hollow, look.line, peers[i]->name});
   }
-  entries.push_back({Marker::kCircle, "", "thin c0", "predicted"});
-  entries.push_back({Marker::kCircle, "", "thin dash c0", "roofline"});
+  entries.push_back({picture::Marker::kCircle, "", "thin c0", "predicted"});
+  entries.push_back({picture::Marker::kCircle, "", "thin dash c0", "roofline"});
   return entries;
 }
 
@@ -173,24 +177,24 @@ std::vector<Picture> draw_times(const Comparison& comparison,
   std::vector<Picture> pictures;
   for (const Panel& panel : panels_of(comparison.rows, SplitBy::kDtype)) {
     const std::vector<const PeerSeries*> peers = peers_of(panel, all_peers);
-    const Frame frame = time_frame(panel, peers);
+    const picture::Frame frame = time_frame(panel, peers);
     if (frame.x.to <= frame.x.from) continue;  // nothing to draw
     const bool is_measured =
         std::any_of(panel.series.begin(), panel.series.end(), [](const Series& series) {
           return std::any_of(series.rows.begin(), series.rows.end(),
                              [](const Row* row) { return measured_ms_of(*row).has_value(); });
         });
-    Svg svg(kPictureWidth);
-    draw_heading(svg, is_measured ? "Time over N" : "Time over N: predicted, not measured",
-                 panel.text);
-    draw_frame(svg, frame, length_ticks(frame.x), decade_ticks(frame.y, time_text),
-               "N (1k is 1024)", "time");
+    picture::Svg svg(picture::kPictureWidth);
+    picture::draw_heading(svg, is_measured ? "Time over N" : "Time over N: predicted, not measured",
+                          panel.text);
+    picture::draw_frame(svg, frame, picture::length_ticks(frame.x),
+                        picture::decade_ticks(frame.y, time_text), "N (1k is 1024)", "time");
     for (std::size_t i = 0; i < peers.size(); ++i)
       draw_peer(svg, frame, *peers[i], look_of_peer(i));
     for (const Series& series : panel.series) draw_series(svg, frame, series, is_measured);
-    const double legend_top = frame.y.from + kFrameFoot;
+    const double legend_top = frame.y.from + picture::kFrameFoot;
     const auto legend = time_legend(panel, peers, is_measured);
-    const double height = legend_top + draw_legend(svg, legend_top, legend) + 10;
+    const double height = legend_top + picture::draw_legend(svg, legend_top, legend) + 10;
     pictures.push_back(
         {PictureKind::kTime, "time_" + panel.name,
          svg.finish(height, "Time over N: " + panel.text, time_description(panel, is_measured))});

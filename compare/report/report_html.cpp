@@ -8,13 +8,13 @@
 
 #include "compare/picture/ratio_strips.hpp"
 #include "compare/picture/series.hpp"
-#include "compare/picture/svg.hpp"
 #include "compare/report/report_rows.hpp"
 #include "compare/rows/sweep.hpp"
 #include "comparison_page_files.hpp"
 #include "text/markup.hpp"
 #include "text/numbers.hpp"
 #include "text/page.hpp"
+#include "text/picture/svg.hpp"
 #include "text/sha256.hpp"
 
 namespace flashlab::compare {
@@ -238,7 +238,8 @@ PageParts parts_of(const Comparison& comparison, const ReportOptions& options,
        }},
       {"style", [style](std::ostream& out) { out << style; }},
       {"style hash", [style](std::ostream& out) { out << base64(sha256(style)); }},
-      {"picture style hash", [](std::ostream& out) { out << base64(sha256(picture_style())); }},
+      {"picture style hash",
+       [](std::ostream& out) { out << base64(sha256(picture::picture_style())); }},
       {"facts", [&](std::ostream& out) { write_facts(out, comparison); }},
       {"outcome", [&](std::ostream& out) { write_outcome(out, comparison); }},
       {"contents", [&](std::ostream& out) { write_contents(out, comparison, pictures); }},

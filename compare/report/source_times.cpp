@@ -17,7 +17,7 @@ namespace {
 
 /// A source's problem, and the GPU that it ran on.
 struct SourceProblem {
-  GpuSpec gpu;
+  gpu::GpuSpec gpu;
   MachineModel sheet;
   std::int64_t heads = 1, n = 0;
   DataType dtype = DataType::kFloat32;
@@ -26,7 +26,7 @@ struct SourceProblem {
   static constexpr std::int64_t kBatch = 4, kHeadDim = 64;  // of both sources
 
   SourceProblem(const std::string& gpu_name, std::int64_t num_heads)
-      : gpu(find_gpu(gpu_name).value()), sheet(machine_model(gpu)), heads(num_heads) {}
+      : gpu(gpu::find_gpu(gpu_name).value()), sheet(machine_model(gpu)), heads(num_heads) {}
 
   std::string text() const {
     const bool is_split = products != cuda::Products::kNative;

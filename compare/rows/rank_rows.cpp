@@ -187,7 +187,7 @@ std::optional<double> committed_ms(std::string_view variant, const ShardedProble
       mask = whole.mask == Mask::kNone ? "full" : "causal";
   for (const auto& file : link_files) {
     const auto document = nlohmann::json::parse(file.text);
-    const auto found = find_gpu(document.at("gpu").get<std::string>());
+    const auto found = gpu::find_gpu(document.at("gpu").get<std::string>());
     if (!found || found->key != gpu) continue;
     for (const auto& row : document.at("rows")) {
       if (row.at("pass") != pass || row.at("mask") != mask || row.at("length") != whole.seqlen_k) {

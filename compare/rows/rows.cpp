@@ -17,7 +17,7 @@ namespace flashlab::compare {
 namespace {
 
 /// 90 for "9.0".
-int compute_capability(const GpuSpec& gpu) {
+int compute_capability(const gpu::GpuSpec& gpu) {
   const double value = std::stod(gpu.compute_capability);
   return static_cast<int>(std::lround(10 * value));
 }
@@ -222,7 +222,7 @@ std::string to_string(const Tile& tile) {
 Row predict_row(const Call& call, const MachineModel& machine, const MachineModel& data_sheet) {
   check_mask(call.problem);
   check_counts(call.problem);
-  const GpuSpec& gpu = machine.gpu;
+  const gpu::GpuSpec& gpu = machine.gpu;
   cuda::ExecutionOptions execution;
   execution.products = call.products;
   execution.kernel = call.kernel;

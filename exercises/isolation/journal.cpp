@@ -123,9 +123,10 @@ bool Journal::open_next() {
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);
     const std::string path = folder + "/" + prefix_of(place_) + std::to_string(getpid());
-    Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    system::Descriptor file(
+        open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file && errno == EEXIST) {  // an ended process had the same number
-      file = Descriptor(
+      file = system::Descriptor(
           open((path + "x").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
       if (file) paths_.push_back(path + "x");
     } else if (file) {
@@ -176,7 +177,8 @@ JournalFindings find_journals(const JournalPlace& place) {
     }
     std::sort(paths.begin(), paths.end());
     for (const std::string& path : paths) {
-      const Descriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+      const system::Descriptor file(
+          open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
       if (!file) continue;
       const std::string content = content_of(*file);
       std::string_view rest = content;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "exercises/grader/grade/classroom.hpp"
-#include "exercises/isolation/channel.hpp"
+#include "system/descriptor.hpp"
 #include "text/sha256.hpp"
 
 namespace flashlab::exercises {
@@ -50,8 +50,8 @@ class Journal {
 
   JournalPlace place_;
   std::size_t next_folder_ = 0;
-  Descriptor file_;
-  std::vector<Descriptor> full_;  // still locked
+  system::Descriptor file_;
+  std::vector<system::Descriptor> full_;  // still locked
   std::int64_t size_ = 0;
   std::vector<std::string> paths_;
   std::string problem_, error_;

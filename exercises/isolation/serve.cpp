@@ -22,9 +22,9 @@
 
 #include "exercises/grader/grade/classroom.hpp"
 #include "exercises/grader/grade/grader.hpp"
-#include "exercises/isolation/channel.hpp"
 #include "exercises/isolation/sandbox.hpp"
 #include "exercises/isolation/wire.hpp"
+#include "system/messages.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -94,7 +94,7 @@ class TestHook {
     if (word_ == "hang") spin();
     if (word_ == "sleep") pause();
     if (word_ == "memory") exhaust();
-    if (word_ == "nonsense") send_message(descriptor, "this is no verdict");
+    if (word_ == "nonsense") system::send_message(descriptor, "this is no verdict");
     if (word_ == "open") return answered(open("/etc/passwd", O_RDONLY | O_CLOEXEC) >= 0);
     if (word_ == "connect") return answered(socket(AF_INET, SOCK_STREAM, 0) >= 0);
     if (word_ == "fork") return answered(started_process());
@@ -141,7 +141,7 @@ void answer(const Grader& grader, const GradingRequest& request, const VerdictSt
     finding.what = std::move(said);
     verdict.findings.insert(verdict.findings.begin(), std::move(finding));
   }
-  send_message(descriptor, encode(verdict));
+  system::send_message(descriptor, encode(verdict));
 }
 
 }  // namespace
@@ -149,7 +149,7 @@ void answer(const Grader& grader, const GradingRequest& request, const VerdictSt
 int serve_grading(int descriptor, const VerdictStep& step) {
   end_with_caller();
   close_all_others();
-  const auto first = receive_message(descriptor);
+  const auto first = system::receive_message(descriptor);
   if (!first) return 0;
   WorkOrder order = decode_work_order(*first);
   const std::int64_t milliseconds = order.milliseconds, bytes = order.bytes;
@@ -159,10 +159,10 @@ int serve_grading(int descriptor, const VerdictStep& step) {
   if (sandboxed) {
     hello.sandbox = enter_sandbox(has_sanitizer() || bytes == 0 ? 0 : bytes + kOwnBytes);
   }
-  if (!send_message(descriptor, encode(hello)) || grader == nullptr) return 0;
+  if (!system::send_message(descriptor, encode(hello)) || grader == nullptr) return 0;
   const std::int64_t most =
       milliseconds > 0 ? milliseconds : grader->exercise().program.max_milliseconds;
-  while (const auto message = receive_message(descriptor)) {
+  while (const auto message = system::receive_message(descriptor)) {
     limit_processor_time(most);
     answer(*grader, decode_request(*message), step, descriptor);
   }

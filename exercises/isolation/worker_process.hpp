@@ -2,16 +2,15 @@
 // can harm only its own worker.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "exercises/isolation/channel.hpp"
 #include "exercises/isolation/wire.hpp"
+#include "system/child_process.hpp"
+#include "system/descriptor.hpp"
 
 namespace flashlab::exercises {
 
@@ -72,13 +71,11 @@ class WorkerProcess {
   /// Waits until data is readable, the processor time since `begun` exceeds `most` (nanoseconds),
   /// or the worker is idle for too long.
   Wait wait(std::int64_t begun, std::int64_t most) const;
-  /// Returns the worker's processor time in nanoseconds.
-  std::int64_t used() const;
   /// Closes the channel and waits for the process, which is killed after a while.
   WorkerEnd end();
 
-  Descriptor channel_;
-  pid_t process_ = -1;
+  system::Descriptor channel_;
+  system::ChildProcess process_;
   std::int64_t most_nanoseconds_ = 0;
   WorkerHello hello_;
 };

@@ -1,7 +1,5 @@
 #include "generate/run/opened_library.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 
 #include "text/lists.hpp"
@@ -36,26 +34,15 @@ std::vector<std::string> library_paths(const char* variable,
 }  // namespace
 
 OpenedLibrary::OpenedLibrary(const char* variable, const std::vector<std::string>& names,
-                             const std::string& what, const std::string& remedy) {
-  for (const std::string& path : library_paths(variable, names)) {
-    library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    path_ = path;
-    if (library_ != nullptr) return;
-  }
+                             const std::string& what, const std::string& remedy)
+    : library_(library_paths(variable, names)) {
+  if (library_) return;
   const char* const wish = std::getenv(variable);
   const bool is_wish = wish != nullptr && *wish != '\0';
   throw GpuUnavailable("no " + what + ": " +
                        (is_wish ? std::string(variable) + " is " + wish + ", which cannot be opened"
                                 : joined(names, ", ") + " cannot be opened") +
                        "; " + remedy);
-}
-
-void* OpenedLibrary::address_or_null(const char* name) const { return dlsym(library_, name); }
-
-void* OpenedLibrary::address_of(const char* name) const {
-  void* const symbol = address_or_null(name);
-  if (symbol == nullptr) throw GpuUnavailable(path_ + " has no " + name + ": it is too old");
-  return symbol;
 }
 
 }  // namespace flashlab::generate

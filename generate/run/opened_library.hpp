@@ -3,9 +3,9 @@
 
 #include <stdexcept>
 #include <string>
-#include <string_view>
-#include <type_traits>
 #include <vector>
+
+#include "system/opened_library.hpp"
 
 namespace flashlab::generate {
 
@@ -17,28 +17,26 @@ class GpuUnavailable : public std::runtime_error {
 class OpenedLibrary {
  public:
   /// Opens $`variable` if it is set, otherwise the first of `names` in the folders of the dynamic
-  /// linker, in $CUDA_HOME, in $CUDA_PATH, or in /usr/local/cuda. It is never closed, because CUDA
-  /// may still run in it when the process ends. Throws GpuUnavailable: "no `what` (…): …; `remedy`".
+  /// linker, in $CUDA_HOME, in $CUDA_PATH, or in /usr/local/cuda. Throws GpuUnavailable: "no `what`
+  /// (…): …; `remedy`".
   OpenedLibrary(const char* variable, const std::vector<std::string>& names,
                 const std::string& what, const std::string& remedy);
 
   /// Sets `pointer` to a function of the library. Throws GpuUnavailable.
   template <class Function>
   void find(Function*& pointer, const char* name) const {
-    pointer = reinterpret_cast<Function*>(address_of(name));
+    if (!library_.find(pointer, name)) {
+      throw GpuUnavailable(library_.path() + " has no " + name + ": it is too old");
+    }
   }
   /// The same, and null if the library is older than the function.
   template <class Function>
   void find_if_there(Function*& pointer, const char* name) const {
-    pointer = reinterpret_cast<Function*>(address_or_null(name));
+    library_.find(pointer, name);
   }
 
  private:
-  void* address_of(const char* name) const;
-  void* address_or_null(const char* name) const;
-
-  std::string path_;
-  void* library_ = nullptr;
+  system::OpenedLibrary library_;
 };
 
 }  // namespace flashlab::generate

@@ -1,25 +1,23 @@
 #include "generate/run/working_process.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 #include "generate/run/driver.hpp"
 #include "generate/run/gpu_process.hpp"
 #include "generate/run/nvrtc.hpp"
+#include "system/messages.hpp"
 
 namespace flashlab::generate {
 namespace {
@@ -75,88 +73,39 @@ SharedBytes::SharedBytes(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes
 SharedBytes::~SharedBytes() { munmap(address_, bytes_); }
 
 WorkingProcess::WorkingProcess(const std::function<Json()>& work) {
-  int ends[2] = {-1, -1};
-  if (pipe(ends) != 0) throw GpuError(system_error("a process for the GPU"));
-  const pid_t parent = getpid();
-  process_ = fork();
-  if (process_ == 0) {
-    close(ends[0]);
-    answer(work, ends[1], parent);
+  try {
+    auto [mine, its] = system::connected_sockets(std::chrono::seconds(0));
+    process_ = system::ChildProcess([&] {
+      mine.close();
+      return system::send_message(*its, answer_of(work).dump()) ? 0 : 1;
+    });
+    channel_ = std::move(mine);
+  } catch (const std::system_error& error) {
+    throw GpuError("a process for the GPU: " + error.code().message());
   }
-  close(ends[1]);
-  if (process_ < 0) {
-    close(ends[0]);
-    throw GpuError(system_error("a process for the GPU"));
-  }
-  from_ = ends[0];
-}
-
-WorkingProcess::~WorkingProcess() {
-  close(from_);
-  if (process_ > 0) end();
-}
-
-std::optional<std::string> WorkingProcess::wait(double seconds) const {
-  const auto last = steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
-                                              std::chrono::duration<double>(seconds));
-  std::string text;
-  while (true) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(last - steady_clock::now()).count();
-    if (left <= 0) return std::nullopt;
-    pollfd channel{from_, POLLIN, 0};
-    const int ready = poll(&channel, 1, static_cast<int>(std::min<std::int64_t>(left, 1000)));
-    if (ready <= 0) continue;
-    char part[4096];
-    const ssize_t count = read(from_, part, sizeof part);
-    if (count == 0) return text;
-    if (count > 0) text.append(part, static_cast<std::size_t>(count));
-  }
-}
-
-int WorkingProcess::end() {
-  kill(process_, SIGKILL);
-  int status = 0;
-  while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
-  }
-  process_ = -1;
-  return status;
-}
-
-int WorkingProcess::status() {
-  int status = 0;
-  while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
-  }
-  process_ = -1;
-  return status;
-}
-
-void WorkingProcess::answer(const std::function<Json()>& work, int to, int parent) {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
-  std::signal(SIGPIPE, SIG_DFL);
-#ifdef __linux__
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
-  if (getppid() != parent) _exit(1);
-  const std::string text = answer_of(work).dump();
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t count = write(to, text.data() + done, text.size() - done);
-    if (count > 0) done += static_cast<std::size_t>(count);
-    if (count < 0 && errno != EINTR) _exit(1);
-  }
-  _exit(0);  // destructors of the caller's objects are the caller's
 }
 
 Json WorkingProcess::answer_within(double seconds) {
-  const std::optional<std::string> text = wait(seconds);
-  if (!text) {
-    end();
+  const auto last = steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
+                                              std::chrono::duration<double>(seconds));
+  bool is_late = false;
+  const std::optional<std::string> text = system::receive_message(*channel_, [&] {
+    while (true) {
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(last - steady_clock::now()).count();
+      is_late = left <= 0;
+      if (is_late) return false;
+      pollfd channel{*channel_, POLLIN, 0};
+      if (poll(&channel, 1, static_cast<int>(std::min<std::int64_t>(left, 1000))) > 0) return true;
+    }
+  });
+  if (is_late) {
+    process_.kill();
     throw GpuTimeLimit("the GPU did not finish within " + Json(seconds).dump() + " s");
   }
-  const int ended = status();
-  const Json answer = Json::parse(*text, nullptr, false);
-  if (answer.is_discarded() || !answer.is_object()) {
+  const int ended = process_.wait();
+  const Json answer = text ? Json::parse(*text, nullptr, false) : Json();
+  if (!answer.is_object()) {
     throw GpuError("the process that uses the GPU ended " +
                    (WIFSIGNALED(ended) ? "by signal " + std::to_string(WTERMSIG(ended))
                                        : "with code " + std::to_string(WEXITSTATUS(ended))) +

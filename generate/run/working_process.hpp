@@ -4,9 +4,10 @@
 #include <cstddef>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <span>
-#include <string>
+
+#include "system/child_process.hpp"
+#include "system/descriptor.hpp"
 
 namespace flashlab::generate {
 
@@ -25,30 +26,20 @@ class SharedBytes {
   void* address_ = nullptr;
 };
 
-/// A process that works and writes its answer. Ends with its owner, which may be such a process itself.
+/// A process that works and sends its answer. Ends with its owner, which may be such a process
+/// itself.
 class WorkingProcess {
  public:
   /// Throws GpuError: no process can be started.
   explicit WorkingProcess(const std::function<nlohmann::json()>& work);
-  ~WorkingProcess();
-  WorkingProcess(const WorkingProcess&) = delete;
-  WorkingProcess& operator=(const WorkingProcess&) = delete;
 
   /// Waits for the answer. Throws the errors of `work` and GpuTimeLimit, and GpuError if the process ends
   /// without an answer.
   nlohmann::json answer_within(double seconds);
 
  private:
-  [[noreturn]] static void answer(const std::function<nlohmann::json()>& work, int to, int parent);
-  /// Returns the text that the process wrote; nothing if it takes longer than `seconds`.
-  std::optional<std::string> wait(double seconds) const;
-  /// Ends the process and returns its status.
-  int end();
-  /// Waits for a process that has closed its end.
-  int status();
-
-  int process_ = -1;
-  int from_ = -1;
+  system::Descriptor channel_;
+  system::ChildProcess process_;
 };
 
 /// Runs `work` in a process and returns its answer. Throws its errors.

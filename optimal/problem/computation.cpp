@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "text/lists.hpp"
-#include "toymachine/language/read_number.hpp"
+#include "text/read_number.hpp"
 #include "toymachine/language/request_error.hpp"
 
 namespace flashlab::optimal {
@@ -26,7 +26,7 @@ std::string quoted(const std::string& text) {
 /// Reads 1, 2, … up to the largest int.
 std::optional<int> size_of(std::string_view digits) {
   int value = 0;
-  if (!toy::read_whole(digits, value) || value < 1) return {};
+  if (!read_whole(digits, value) || value < 1) return {};
   return value;
 }
 

@@ -113,25 +113,6 @@ TEST_CASE("drawn inputs are normal, and others for another seed") {
   CHECK(std::abs(product / count) < 0.02);
 }
 
-TEST_CASE("rates are found by the words of a GPU's name") {
-  const cuda::Arithmetic bf16{DataType::kBFloat16, cuda::Products::kNative},
-      fp16{DataType::kFloat16, cuda::Products::kNative},
-      fp32{DataType::kFloat32, cuda::Products::kNative},
-      tf32{DataType::kFloat32, cuda::Products::kTensorFloat32};
-  const auto H200 = cuda::peak_rates("NVIDIA H200", bf16);
-  REQUIRE(H200);
-  CHECK(H200->flops_per_s == 989.4e12);
-  CHECK(H200->bytes_per_s == 4.8e12);
-  CHECK(cuda::peak_rates("NVIDIA H200", fp16)->flops_per_s == 989.4e12);
-  CHECK(cuda::peak_rates("NVIDIA H200 NVL", fp32)->flops_per_s == 66.9e12);
-  CHECK(cuda::peak_rates("NVIDIA A100-SXM4-80GB", tf32)->flops_per_s == 156e12);
-  CHECK(cuda::peak_rates("NVIDIA GeForce RTX 3090", bf16)->flops_per_s == 71e12);
-  CHECK_FALSE(cuda::peak_rates("NVIDIA GeForce RTX 3090 Ti", fp32));  // faster than the row says
-  CHECK_FALSE(cuda::peak_rates("NVIDIA H100 NVL", fp32));
-  CHECK_FALSE(cuda::peak_rates("NVIDIA GH200 480GB", fp32));
-  CHECK_FALSE(cuda::peak_rates("emulated GPU", fp32));
-}
-
 TEST_CASE("the floor is that of the products or of the bytes, whichever is higher") {
   AttentionProblem problem = small_problem();
   const double flops = 4.0 * 2 * 2 * 9 * 20 * 8;

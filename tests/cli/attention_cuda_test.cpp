@@ -1,5 +1,7 @@
 // `flashlab attention --device cuda`, on an emulated GPU: what it runs, verifies, measures and
 // refuses; and the benchmark of all kernels.
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -51,6 +53,18 @@ TEST_CASE("a library of kernels that is none, or of another build, is refused in
     CHECK(outcome.code == 2);
     CHECK_THAT(outcome.err, contains(library));
     CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  }
+}
+
+TEST_CASE("the library of kernels lets in nobody who knows other structures than its own") {
+  void* const library = dlopen(FLASHLAB_EMULATED_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(library != nullptr);
+  for (const char* const entrance : {"flashlab_gpu_library", "flashlab_gpu_measurements"}) {
+    CAPTURE(entrance);
+    const auto enter = reinterpret_cast<void* (*)(const char*)>(dlsym(library, entrance));
+    REQUIRE(enter != nullptr);
+    CHECK(enter("") == nullptr);
+    CHECK(enter("0.2.0, interface 1, fields 1") == nullptr);
   }
 }
 

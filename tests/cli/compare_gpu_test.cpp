@@ -29,7 +29,7 @@ TEST_CASE("the prediction is the same before and after measuring", "[cli][compar
   const Outcome outcome = folder.emulated(kSmallSweep + "-v flash2,naive --n 64 --json " + file);
   INFO(outcome.err);
   REQUIRE(outcome.code == 0);
-  CHECK_THAT(outcome.err, contains("emulated GPU is not in gpus/gpus.json"));
+  CHECK_THAT(outcome.err, contains("emulated GPU is not in gpu/sheets/gpus.json"));
   const nlohmann::json json = folder.json(file);
   REQUIRE(json["rows"].size() == 2);
   for (const nlohmann::json& row : json["rows"]) {

@@ -1,6 +1,8 @@
 // `flashlab compare` without a GPU: predictions, and files of measurements.
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "tests/catch_shim.hpp"
 #include "tests/cli/command.hpp"
@@ -19,9 +21,11 @@ class Folder : public Workplace {
 
 TEST_CASE("without a GPU compare counts and predicts for any GPU of the list", "[cli][compare]") {
   const Folder folder;
-  for (const char* const gpu : {"rtx3090", "rtx4000ada", "a100", "h100", "h200"}) {
-    const Outcome outcome =
-        folder.run("compare --predict-only -v flash2 --gpu " + std::string(gpu));
+  const auto sheets =
+      nlohmann::json::parse(std::ifstream(FLASHLAB_SOURCE_DIR "/gpu/sheets/gpus.json"));
+  for (const auto& row : sheets.at("gpus")) {
+    const std::string gpu = row.at("key");
+    const Outcome outcome = folder.run("compare --predict-only -v flash2 --gpu " + gpu);
     INFO(gpu << outcome.err);
     CHECK(outcome.code == 0);
     CHECK_THAT(outcome.out, contains("rates of the data sheet; nothing measured"));
@@ -108,9 +112,9 @@ TEST_CASE("bad files and flags of compare are refused with place and value", "[c
       {"--measured short.json", "the file ends too early"},
       {"--measured below.json", "cannot do it in less than"},
       {"--measured other.json", "/version: 7: expected version 1"},
-      {"--measured unlisted.json", "the GPU 'voodoo2' is not in gpus/gpus.json"},
+      {"--measured unlisted.json", "the GPU 'voodoo2' is not in gpu/sheets/gpus.json"},
       {"--measured none.json", "no such file"},
-      {"--gpu voodoo2", "'voodoo2' is not in gpus/gpus.json"},
+      {"--gpu voodoo2", "'voodoo2' is not in gpu/sheets/gpus.json"},
       {"--variant flash3", "--variant 'flash3'"},
       {"--tile 64", "--tile '64'"},
       {"--tile 0x64", "--tile '0x64'"},

@@ -19,7 +19,7 @@ Comparison as_measured(const std::string& name) {
 /// The rows of a committed sweep, predicted by this version.
 std::vector<Row> predicted_again(const std::string& name) {
   Comparison comparison = as_measured(name);
-  const GpuSpec gpu = find_gpu(comparison.gpu_key).value();
+  const flashlab::gpu::GpuSpec gpu = flashlab::gpu::find_gpu(comparison.gpu_key).value();
   const MachineModel data_sheet = machine_model(gpu),
                      machine = machine_model(gpu, comparison.calibration);
   const int num_rows = static_cast<int>(comparison.rows.size());

@@ -102,7 +102,7 @@ Row shared_row(std::int64_t kib, int block_q = 64) {
 }
 
 std::string shared_svg(const std::vector<Row>& rows, std::int64_t limit_kib) {
-  GpuSpec gpu;
+  gpu::GpuSpec gpu;
   gpu.name = "G";
   gpu.shared_memory_per_block_bytes = limit_kib * 1024;
   return only_svg(draw_shared_memory(of_rows(rows), gpu));

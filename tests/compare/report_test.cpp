@@ -3,11 +3,11 @@
 #include <regex>
 #include <sstream>
 
-#include "compare/picture/svg.hpp"
 #include "compare/report/report_html.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/compare/sample_comparison.hpp"
 #include "tests/compare/xml_check.hpp"
+#include "text/picture/svg.hpp"
 #include "text/sha256.hpp"
 
 namespace flashlab::test {

@@ -244,7 +244,7 @@ TEST_CASE("variants stand once each, in the order of the rows", "[compare]") {
 }
 
 TEST_CASE("every measured rate replaces its own rate of the model, and has a name", "[compare]") {
-  GpuSpec gpu;
+  gpu::GpuSpec gpu;
   gpu.l2_bytes = 3;
   Calibration calibration;
   calibration.dram_copy_bytes_per_s = 1;

@@ -2,7 +2,7 @@
 
 #include "attention/variants.hpp"
 #include "compare/rows/sweep.hpp"
-#include "gpus/gpu_specs.hpp"
+#include "gpu/sheets/gpu_specs.hpp"
 #include "tests/catch_shim.hpp"
 
 using namespace flashlab;
@@ -23,7 +23,7 @@ SweepAxes axes(std::vector<std::string> variants, std::vector<std::int64_t> seql
   return result;
 }
 
-MachineModel machine_of(const char* gpu = "h200") { return machine_model(*find_gpu(gpu)); }
+MachineModel machine_of(const char* gpu = "h200") { return machine_model(*gpu::find_gpu(gpu)); }
 
 Row first_row_of(const SweepAxes& of, const char* gpu = "h200") {
   return predict_row(calls_of(of).front(), machine_of(gpu), machine_of(gpu));
@@ -196,7 +196,7 @@ TEST_CASE("a call whose counts would wrap is refused at once", "[compare]") {
 }
 
 TEST_CASE("every GPU of the list gets predictions", "[compare]") {
-  for (const GpuSpec& gpu : gpu_specs()) {
+  for (const gpu::GpuSpec& gpu : gpu::gpu_specs()) {
     const Row row = first_row_of(axes({"flash2"}, {4096}), gpu.key.c_str());
     INFO(gpu.name);
     CHECK(row.predicted.overlap_ms > 0);

@@ -47,13 +47,13 @@ std::string one_strip(const std::vector<double>& ratios) {
 }  // namespace
 
 TEST_CASE("each variant has a look of its own, others share the last") {
-  const std::pair<const char*, Marker> looks[] = {
-      {"naive", Marker::kCircle},      {"fused-softmax", Marker::kSquare},
-      {"three-pass", Marker::kUp},     {"online", Marker::kDiamond},
-      {"flash1", Marker::kDown},       {"flash2", Marker::kPentagon},
-      {"split-kv", Marker::kStar},     {"bwd-naive", Marker::kLeft},
-      {"bwd-onepass", Marker::kRight}, {"bwd-twopass", Marker::kHexagon},
-      {"unknown", Marker::kHexagon}};
+  const std::pair<const char*, picture::Marker> looks[] = {
+      {"naive", picture::Marker::kCircle},      {"fused-softmax", picture::Marker::kSquare},
+      {"three-pass", picture::Marker::kUp},     {"online", picture::Marker::kDiamond},
+      {"flash1", picture::Marker::kDown},       {"flash2", picture::Marker::kPentagon},
+      {"split-kv", picture::Marker::kStar},     {"bwd-naive", picture::Marker::kLeft},
+      {"bwd-onepass", picture::Marker::kRight}, {"bwd-twopass", picture::Marker::kHexagon},
+      {"unknown", picture::Marker::kHexagon}};
   int place = 0;
   for (const auto& [variant, marker] : looks) {
     INFO(variant);

@@ -150,7 +150,7 @@ TEST_CASE("shares count calls that are long enough", "[compare]") {
 }
 
 TEST_CASE("only predictions that did not look into blocks are made again", "[compare]") {
-  const MachineModel machine = machine_model(*find_gpu("h200"));
+  const MachineModel machine = machine_model(*gpu::find_gpu("h200"));
   Call call;
   call.variant = "flash2";
   call.problem.batch = call.problem.num_heads = call.problem.num_kv_heads = 2;

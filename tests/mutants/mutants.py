@@ -35,7 +35,7 @@ import sites as sites_of_source
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
-FOLDERS = ("text", "gpus", "results", "toymachine", "exercises/grader", "exercises/isolation", "compare",
+FOLDERS = ("system", "text", "gpu", "results", "toymachine", "exercises/grader", "exercises/isolation", "compare",
            "attention_cpu", "attention_cuda", "optimal", "cli")
 KINDS = ("comparison", "plus and minus", "assignment", "constant", "min and max", "dropped call",
          "dropped condition", "condition", "swapped arguments")
@@ -55,7 +55,7 @@ def sources():
     """What the build without CUDA compiles: no benchmarks, none of the files that need a GPU."""
     listed = run(["git", "ls-files", "-z", *FOLDERS], cwd=ROOT, check=True).stdout.split("\0")
     return [path for path in listed if path.endswith((".cpp", ".hpp", ".cu", ".cuh"))
-            and not re.search(r"/bench/|^compare/cuda/(?!measure|gpu_library)|^attention_cuda/ptx/|library_product", path)]
+            and not re.search(r"/bench/|^compare/cuda/(?!measure|gpu_measurements)|^attention_cuda/ptx/|library_product", path)]
 
 
 def all_sites(paths):
@@ -267,9 +267,9 @@ class Run:
     def judged_alone(self, site, switched, tests, reached):
         """The result of a mutant that is compiled for itself."""
         room = site.path.split("/")[0]
-        program = {"attention_cpu": "flashlab_attention_tests", "gpus": "flashlab_compare_tests",
+        program = {"attention_cpu": "flashlab_attention_tests", "gpu": "flashlab_compare_tests",
                    "attention_cuda": "flashlab_cuda_emulated_tests", "results": "flashlab_compare_tests",
-                   "text": "flashlab_toymachine_tests"}.get(room, f"flashlab_{room}_tests")
+                   "text": "flashlab_toymachine_tests", "system": "flashlab_exercises_tests"}.get(room, f"flashlab_{room}_tests")
         self.build.put(switched, plain=site)
         compiled, places, _ = self.build.compile("flashlab", program)
         try:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "text/lists.hpp"
+#include "text/nearest.hpp"
 #include "toymachine/bind/ranges.hpp"
 
 namespace flashlab::toy::detail {

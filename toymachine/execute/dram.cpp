@@ -10,8 +10,9 @@
 
 #include "text/encoding.hpp"
 #include "text/lists.hpp"
+#include "text/nearest.hpp"
+#include "text/read_number.hpp"
 #include "toymachine/execute/number_list.hpp"
-#include "toymachine/language/read_number.hpp"
 #include "toymachine/language/request_error.hpp"
 
 namespace flashlab::toy {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "text/lists.hpp"
+#include "text/read_number.hpp"
 #include "text/utf8.hpp"
-#include "toymachine/language/read_number.hpp"
 #include "toymachine/language/request_error.hpp"
 
 namespace flashlab::toy::detail {

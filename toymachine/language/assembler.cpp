@@ -4,6 +4,7 @@
 #include <array>
 
 #include "text/lists.hpp"
+#include "text/nearest.hpp"
 #include "text/visible.hpp"
 #include "toymachine/budget/budget.hpp"
 #include "toymachine/language/declaration_parser.hpp"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "text/nearest.hpp"
+
 namespace flashlab::toy::detail {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "text/nearest.hpp"
 #include "toymachine/language/affine_check.hpp"
 
 namespace flashlab::toy::detail {

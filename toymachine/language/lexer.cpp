@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "toymachine/language/read_number.hpp"
+#include "text/read_number.hpp"
 
 namespace flashlab::toy::detail {
 namespace {

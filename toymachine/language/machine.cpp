@@ -1,6 +1,7 @@
 #include "toymachine/language/machine.hpp"
 
-#include "toymachine/language/read_number.hpp"
+#include "text/nearest.hpp"
+#include "text/read_number.hpp"
 #include "toymachine/language/request_error.hpp"
 
 namespace flashlab::toy {

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "toymachine/language/read_number.hpp"
+#include "text/nearest.hpp"
+#include "text/read_number.hpp"
 
 namespace flashlab::toy::detail {
 

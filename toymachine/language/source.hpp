@@ -87,9 +87,4 @@ struct [[nodiscard]] Result {
   const Value* operator->() const { return &*value; }
 };
 
-/// Returns the candidate nearest to `word` by edit distance (ignoring letter case), or nothing if
-/// none is near enough to be a typing error.
-std::optional<std::string> nearest(std::string_view word,
-                                   const std::vector<std::string>& candidates);
-
 }  // namespace flashlab::toy

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "text/nearest.hpp"
+
 namespace flashlab::toy::detail {
 namespace {
 

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "toymachine/language/read_number.hpp"
+#include "text/nearest.hpp"
+#include "text/read_number.hpp"
 #include "toymachine/language/request_error.hpp"
 #include "toymachine/replay/watch_expression.hpp"
 

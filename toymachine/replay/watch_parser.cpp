@@ -6,7 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "toymachine/language/read_number.hpp"
+#include "text/nearest.hpp"
+#include "text/read_number.hpp"
 #include "toymachine/language/request_error.hpp"
 
 namespace flashlab::toy::detail {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "text/lists.hpp"
+#include "text/nearest.hpp"
 #include "toymachine/execute/execute_tile.hpp"
 #include "toymachine/execute/interpret.hpp"
 #include "toymachine/language/request_error.hpp"

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "text/read_number.hpp"
 #include "toymachine/count/count_json.hpp"
-#include "toymachine/language/read_number.hpp"
 
 namespace flashlab::toy {
 namespace {

@@ -1,12 +1,11 @@
 #include "attention_cuda/ranks/processes/cuda_ipc.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
 
 #include "attention_cuda/device/launch.cuh"
+#include "system/opened_library.hpp"
 
 namespace flashlab::cuda {
 namespace {
@@ -15,10 +14,11 @@ namespace {
 using AddressRange = int (*)(std::uint64_t* base, std::size_t* bytes, std::uint64_t pointer);
 
 AddressRange address_range() {
-  void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
-  void* const function = driver == nullptr ? nullptr : dlsym(driver, "cuMemGetAddressRange_v2");
-  if (function == nullptr) throw CudaError("dlopen", "the driver has no cuMemGetAddressRange");
-  return reinterpret_cast<AddressRange>(function);
+  AddressRange function = nullptr;
+  if (system::OpenedLibrary({"libcuda.so.1"}).find(function, "cuMemGetAddressRange_v2")) {
+    return function;
+  }
+  throw CudaError("dlopen", "the driver has no cuMemGetAddressRange");
 }
 
 }  // namespace

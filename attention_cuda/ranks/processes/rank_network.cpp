@@ -78,7 +78,7 @@ void RankNetwork::post(Frame frame) {
   }
   const char byte = 0;
   // A full pipe wakes as well.
-  [[maybe_unused]] const ssize_t written = write(waker_.descriptor(), &byte, 1);
+  [[maybe_unused]] const ssize_t written = write(*waker_, &byte, 1);
 }
 
 std::vector<std::string> RankNetwork::gather(const std::string& own) {
@@ -142,14 +142,14 @@ void RankNetwork::fail(int rank, const std::string& reason) {
 
 void RankNetwork::run() {
   while (!is_done()) {
-    std::vector<pollfd> all = {{wakes_.descriptor(), POLLIN, 0}};
+    std::vector<pollfd> all = {{*wakes_, POLLIN, 0}};
     for (const Connection& each : connections_) {
       const auto events = static_cast<short>(POLLIN | (each.has_output() ? POLLOUT : 0));
       all.push_back({each.descriptor(), events, 0});  // poll ignores -1
     }
     poll(all.data(), all.size(), static_cast<int>(alive_interval(timeout_).count()) + 1);
     std::array<char, 256> woken;
-    while (read(wakes_.descriptor(), woken.data(), woken.size()) > 0) {
+    while (read(*wakes_, woken.data(), woken.size()) > 0) {
     }
     for (std::size_t k = 0; k < connections_.size(); ++k) {
       if (!connections_[k].is_open()) continue;

@@ -77,7 +77,7 @@ class Host {
   }
 
   void wait() {
-    std::vector<pollfd> all = {{listener_.descriptor(), POLLIN, 0}};
+    std::vector<pollfd> all = {{*listener_, POLLIN, 0}};
     for (const Connection& each : strangers_) all.push_back({each.descriptor(), POLLIN, 0});
     for (const Connection& each : connections_) {
       if (each.is_open()) all.push_back({each.descriptor(), POLLIN, 0});
@@ -88,7 +88,7 @@ class Host {
   }
 
   void admit_strangers() {
-    for (Socket come = accept_at(listener_); come.is_open(); come = accept_at(listener_)) {
+    for (Socket come = accept_at(listener_); come; come = accept_at(listener_)) {
       if (strangers_.size() == kMostStrangers) {  // the one that has been silent for longest
         strangers_.pop_front();
         ++num_refused_;
@@ -171,7 +171,7 @@ class Host {
     const auto end = SocketClock::now() + kGrace;
     while (SocketClock::now() < end) {
       // Who comes late is told as well.
-      for (Socket come = accept_at(listener_); come.is_open(); come = accept_at(listener_)) {
+      for (Socket come = accept_at(listener_); come; come = accept_at(listener_)) {
         strangers_.clear();
         connections_.emplace_back(std::move(come)).write(encoded(farewell));
       }

@@ -38,7 +38,7 @@ Socket socket_for(const addrinfo& address) {
 
 void set_option(const Socket& socket, int level, int option) {
   const int on = 1;
-  setsockopt(socket.descriptor(), level, option, &on, sizeof on);
+  setsockopt(*socket, level, option, &on, sizeof on);
 }
 
 int milliseconds_until(SocketClock::time_point end) {
@@ -49,14 +49,14 @@ int milliseconds_until(SocketClock::time_point end) {
 
 /// Returns errno's value; 0: connected.
 int try_to_connect(const Socket& socket, const addrinfo& address, SocketClock::time_point end) {
-  if (!socket.is_open()) return errno;
-  if (connect(socket.descriptor(), address.ai_addr, address.ai_addrlen) == 0) return 0;
+  if (!socket) return errno;
+  if (connect(*socket, address.ai_addr, address.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
-  pollfd waits = {socket.descriptor(), POLLOUT, 0};
+  pollfd waits = {*socket, POLLOUT, 0};
   if (poll(&waits, 1, milliseconds_until(end)) <= 0) return ETIMEDOUT;
   int error = 0;
   socklen_t size = sizeof error;
-  getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size);
+  getsockopt(*socket, SOL_SOCKET, SO_ERROR, &error, &size);
   return error;
 }
 
@@ -64,8 +64,8 @@ int try_to_connect(const Socket& socket, const addrinfo& address, SocketClock::t
 bool is_to_itself(const Socket& socket) {
   sockaddr_storage own = {}, other = {};
   socklen_t own_size = sizeof own, other_size = sizeof other;
-  getsockname(socket.descriptor(), reinterpret_cast<sockaddr*>(&own), &own_size);
-  getpeername(socket.descriptor(), reinterpret_cast<sockaddr*>(&other), &other_size);
+  getsockname(*socket, reinterpret_cast<sockaddr*>(&own), &own_size);
+  getpeername(*socket, reinterpret_cast<sockaddr*>(&other), &other_size);
   return own_size == other_size && std::memcmp(&own, &other, own_size) == 0;
 }
 
@@ -74,23 +74,19 @@ Socket listen_at_one_of(const addrinfo* address) {
   int error = EADDRNOTAVAIL;
   for (; address != nullptr; address = address->ai_next) {
     Socket socket = socket_for(*address);
-    if (!socket.is_open()) continue;
+    if (!socket) continue;
     set_option(socket, SOL_SOCKET, SO_REUSEADDR);
-    if (bind(socket.descriptor(), address->ai_addr, address->ai_addrlen) == 0 &&
-        listen(socket.descriptor(), SOMAXCONN) == 0) {
+    if (bind(*socket, address->ai_addr, address->ai_addrlen) == 0 &&
+        listen(*socket, SOMAXCONN) == 0) {
       return socket;
     }
     error = errno;
   }
   errno = error;
-  return {};
+  return Socket();
 }
 
 }  // namespace
-
-Socket::~Socket() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
 
 bool Connection::send_some() {
   while (!output_.empty()) {
@@ -123,10 +119,10 @@ void wait_for(Connection& connection, SocketClock::time_point end) {
 Socket listen_at(const std::string& address, const std::string& port) {
   Socket socket = listen_at_one_of(addresses_of(address.c_str(), port).get());
   // Behind a gateway, the address by which others reach this computer is none of its own.
-  if (!socket.is_open() && errno == EADDRNOTAVAIL) {
+  if (!socket && errno == EADDRNOTAVAIL) {
     socket = listen_at_one_of(addresses_of(nullptr, port).get());
   }
-  if (!socket.is_open()) throw std::runtime_error(std::strerror(errno));
+  if (!socket) throw std::runtime_error(std::strerror(errno));
   return socket;
 }
 
@@ -154,8 +150,8 @@ Socket connect_to(const std::string& address, const std::string& port,
 }
 
 Socket accept_at(const Socket& listener) {
-  Socket socket(accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  if (socket.is_open()) {
+  Socket socket(accept4(*listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (socket) {
     set_option(socket, IPPROTO_TCP, TCP_NODELAY);
     set_option(socket, SOL_SOCKET, SO_KEEPALIVE);
   }

@@ -5,27 +5,13 @@
 #include <string>
 #include <utility>
 
+#include "system/descriptor.hpp"
+
 namespace flashlab::cuda {
 
 using SocketClock = std::chrono::steady_clock;
 
-/// Owns a file descriptor of a socket or a pipe.
-class Socket {
- public:
-  Socket() = default;
-  explicit Socket(int descriptor) : descriptor_(descriptor) {}
-  ~Socket();
-  Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  Socket& operator=(Socket&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
-  int descriptor() const { return descriptor_; }
-  bool is_open() const { return descriptor_ >= 0; }
-
- private:
-  int descriptor_ = -1;
-};
+using Socket = system::Descriptor;
 
 /// A connection, and the bytes that are on their way.
 class Connection {
@@ -33,8 +19,8 @@ class Connection {
   Connection() = default;
   explicit Connection(Socket socket) : socket_(std::move(socket)) {}
 
-  int descriptor() const { return socket_.descriptor(); }
-  bool is_open() const { return socket_.is_open(); }
+  int descriptor() const { return *socket_; }
+  bool is_open() const { return static_cast<bool>(socket_); }
   void close() { socket_ = Socket(); }
   bool has_output() const { return !output_.empty(); }
   void write(const std::string& bytes) { output_ += bytes; }
@@ -61,7 +47,7 @@ Socket listen_at(const std::string& address, const std::string& port);
 /// Connects, again and again until `end`. Throws std::runtime_error: "Connection refused".
 Socket connect_to(const std::string& address, const std::string& port, SocketClock::time_point end);
 
-/// Returns a connection that waits at a listening socket; not open: there is none.
+/// Returns a connection that waits at a listening socket, or none.
 Socket accept_at(const Socket& listener);
 
 }  // namespace flashlab::cuda

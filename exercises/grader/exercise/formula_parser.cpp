@@ -10,6 +10,7 @@
 #include "exercises/grader/exercise/formula_lexer.hpp"
 #include "exercises/grader/exercise/rational.hpp"
 #include "text/lists.hpp"
+#include "text/nearest.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::exercises {
@@ -275,7 +276,7 @@ class Parser {
     std::vector<std::string> names = variables_;
     names.insert(names.end(), {kCeil, kFloor});
     return refuse(start.span, what, joined(variables_) + ", ceil(…) or floor(…)",
-                  product ? *product : toy::nearest(start.text, names).value_or(""));
+                  product ? *product : nearest(start.text, names).value_or(""));
   }
 
   FormulaLexer lexer_;

@@ -9,8 +9,9 @@
 
 #include "committed_result_files.hpp"
 #include "text/lists.hpp"
+#include "text/nearest.hpp"
+#include "text/read_number.hpp"
 #include "text/visible.hpp"
-#include "toymachine/language/read_number.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -41,7 +42,7 @@ const nlohmann::json* child(const nlohmann::json& value, const std::string& key)
   }
   if (!value.is_array()) return nullptr;
   std::size_t index = 0;
-  if (toy::read_whole(key, index)) return index < value.size() ? &value[index] : nullptr;
+  if (read_whole(key, index)) return index < value.size() ? &value[index] : nullptr;
   for (const nlohmann::json& entry : value) {
     if (entry.is_object() && entry.contains("name") && entry["name"] == key) return &entry;
   }
@@ -59,7 +60,7 @@ std::variant<double, LookupError> value_at_path(const nlohmann::json& start,
     if (next == nullptr) {
       const std::vector<std::string> keys = keys_of(*at);
       return LookupError{"value", "there is no '" + path + "': '" + key + "' is missing",
-                         "one of " + listed(keys), toy::nearest(key, keys).value_or("")};
+                         "one of " + listed(keys), nearest(key, keys).value_or("")};
     }
     at = next;
     from = end + 1;
@@ -100,7 +101,7 @@ LookupError no_row(const nlohmann::json& rows, const nlohmann::json& where) {
     if (there.empty()) {
       const std::vector<std::string> candidates(keys.begin(), keys.end());
       return {"where", "no row has a '" + key + "'", "one of " + listed(keys),
-              toy::nearest(key, candidates).value_or("")};
+              nearest(key, candidates).value_or("")};
     }
     return {"where", "no row has " + key + " = " + value.dump(), "one of " + listed(there), {}};
   }
@@ -154,7 +155,7 @@ std::variant<const nlohmann::json*, LookupError> Measurements::parsed(const std:
     return LookupError{"file", "there is no file '" + shown + "'",
                        names.empty() ? "docs/results/" + shown + ".json, which is not committed"
                                      : "one of " + listed(names),
-                       toy::nearest(file, names).value_or("")};
+                       nearest(file, names).value_or("")};
   }
   nlohmann::json content = nlohmann::json::parse(text->second, nullptr, false);
   if (!content.is_object()) {
@@ -189,7 +190,7 @@ std::string with_digits(double value, int digits) {
   const auto scientific = std::to_chars(text.data(), text.data() + text.size(), value,
                                         std::chars_format::scientific, digits - 1);
   double rounded = 0;
-  toy::read_number({text.data(), scientific.ptr}, rounded);
+  read_number({text.data(), scientific.ptr}, rounded);
   const double size = std::abs(rounded);
   if (rounded == 0) return "0";
   if (size < kLeastPlain || size >= kMostPlain) {

@@ -4,6 +4,7 @@
 #include "exercises/grader/exercise/rational.hpp"
 #include "exercises/grader/exercise/read_parts.hpp"
 #include "text/lists.hpp"
+#include "text/nearest.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::exercises {
@@ -82,7 +83,7 @@ void PartReader::read_formulas(TomlTable& cost, std::string_view key, CountFormu
     if (!is_count_key(counter, exercise.program.interface.get())) {
       errors.add(name.source(), "there is no counter '" + printable(counter) + "'",
                  "one of " + joined(count_keys()) + ", or ARRAY.loads, ARRAY.stores",
-                 toy::nearest(counter, count_keys()).value_or(""));
+                 nearest(counter, count_keys()).value_or(""));
     } else if (of_solution != nullptr && value.value_or(std::string_view()) == "solution") {
       of_solution->insert(counter);
     } else if (!exercise.program.sizes.empty()) {

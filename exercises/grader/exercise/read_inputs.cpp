@@ -6,6 +6,7 @@
 #include "exercises/grader/exercise/read_parts.hpp"
 #include "exercises/grader/exercise/references.hpp"
 #include "text/lists.hpp"
+#include "text/nearest.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::exercises {
@@ -90,7 +91,7 @@ void PartReader::expect_inputs(const std::string& file, const toy::Program& prog
     if (array.role != role || has(inputs, array.name)) continue;
     ErrorList(file, *find_text(file), read_errors)
         .add(array.span, "'" + array.name + "' is not an input of this exercise",
-             "one of " + joined(inputs), toy::nearest(array.name, inputs).value_or(""));
+             "one of " + joined(inputs), nearest(array.name, inputs).value_or(""));
   }
 }
 
@@ -103,7 +104,7 @@ void PartReader::read_inputs(TomlTable& inputs) {
       result.families.push_back(*family);
     } else {
       inputs.wrong("families", "there is no family '" + name + "'", "one of " + joined(names),
-                   toy::nearest(name, names).value_or(""));
+                   nearest(name, names).value_or(""));
     }
   }
   if (result.families.empty()) result.families = kUsualFamilies;
@@ -129,7 +130,7 @@ void PartReader::read_ranges(TomlTable& inputs) {
     const std::string name(key.str());
     if (!has(names, name)) {
       errors.add(key.source(), "'" + printable(name) + "' is not an input of this exercise",
-                 "one of " + joined(names), toy::nearest(name, names).value_or(""));
+                 "one of " + joined(names), nearest(name, names).value_or(""));
     } else if (const std::optional<Range> range = read_range(value)) {
       exercise.program.inputs.ranges[name] = *range;
     } else {
@@ -149,8 +150,7 @@ void PartReader::read_expect(TomlTable& expect) {
     const std::vector<std::string> names = builtin_reference_names();
     if (!has(names, task.builtin_reference)) {
       expect.wrong("reference", "there is no built-in reference '" + task.builtin_reference + "'",
-                   "one of " + joined(names),
-                   toy::nearest(task.builtin_reference, names).value_or(""));
+                   "one of " + joined(names), nearest(task.builtin_reference, names).value_or(""));
     }
   } else if (!reference.empty()) {
     task.reference = program(reference, &expect, "reference");
@@ -176,7 +176,7 @@ void PartReader::read_tolerance(TomlTable& expect) {
     const double number = value.value<double>().value_or(0);
     if (!has(task.check, name)) {
       errors.add(key.source(), "'" + printable(name) + "' is not an output that is compared",
-                 "one of " + joined(task.check), toy::nearest(name, task.check).value_or(""));
+                 "one of " + joined(task.check), nearest(name, task.check).value_or(""));
     } else if (!is_one(number)) {
       errors.add(value.source(), "the tolerance of '" + name + "' is not between 0 and 1",
                  "such as 1e-5");
@@ -205,7 +205,7 @@ void PartReader::read_check(TomlTable& expect) {
   for (const std::string& name : task.check) {
     if (has(outputs, name)) continue;
     expect.wrong("check", "'" + name + "' is not an output", "one of " + joined(outputs),
-                 toy::nearest(name, outputs).value_or(""));
+                 nearest(name, outputs).value_or(""));
   }
   if (task.check.empty()) task.check = outputs;
 }

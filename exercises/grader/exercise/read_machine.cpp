@@ -4,6 +4,7 @@
 
 #include "exercises/grader/exercise/read_parts.hpp"
 #include "text/lists.hpp"
+#include "text/nearest.hpp"
 #include "text/visible.hpp"
 #include "toymachine/bind/bound_program.hpp"
 #include "toymachine/language/assembler.hpp"
@@ -68,7 +69,7 @@ void PartReader::read_extra(TomlTable& machine) {
     std::vector<std::string> mnemonics;
     for (const auto& spec : toy::instruction_set()) mnemonics.emplace_back(spec.mnemonic);
     machine.wrong("extra", "there is no instruction '" + name + "'", "one of " + joined(mnemonics),
-                  toy::nearest(name, mnemonics).value_or(""));
+                  nearest(name, mnemonics).value_or(""));
   }
 }
 

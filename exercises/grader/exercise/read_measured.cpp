@@ -4,6 +4,7 @@
 
 #include "exercises/grader/exercise/read_parts.hpp"
 #include "text/lists.hpp"
+#include "text/nearest.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::exercises {
@@ -111,7 +112,7 @@ std::string PartReader::filled(std::string text, const Complain& complain) {
       std::vector<std::string> names;
       for (const auto& entry : figures) names.push_back(entry.first);
       complain("there is no figure '" + printable(on_one_line(name.substr(0, kShown))) + "'",
-               "{{…}} around one of " + joined(names), toy::nearest(name, names).value_or(""));
+               "{{…}} around one of " + joined(names), nearest(name, names).value_or(""));
       return text;
     }
     found->second.used = true;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "exercises/grader/exercise/read_parts.hpp"
+#include "text/nearest.hpp"
 #include "text/visible.hpp"
 #include "toymachine/language/assembler.hpp"
 
@@ -28,7 +29,7 @@ const std::string* PartReader::text(const std::string& file, TomlTable* table,
 std::string PartReader::near_file(const std::string& file) const {
   std::vector<std::string> names;
   for (const auto& entry : files) names.push_back(entry.first);
-  return printable(toy::nearest(file, names).value_or(""));
+  return printable(nearest(file, names).value_or(""));
 }
 
 std::shared_ptr<const toy::Program> PartReader::program(const std::string& file, TomlTable* table,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "text/lists.hpp"
+#include "text/nearest.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::exercises {
@@ -227,7 +228,7 @@ void TomlTable::finish() {
     if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
     if (errors_.full()) return;
     errors_.add(key.source(), "unknown key '" + printable(name) + "' in " + name_,
-                "one of " + joined(known_), toy::nearest(name, known_).value_or(""));
+                "one of " + joined(known_), nearest(name, known_).value_or(""));
   }
 }
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "toymachine/language/read_number.hpp"
+#include "text/read_number.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -42,7 +42,7 @@ std::optional<std::string> unescaped(std::string_view text) {
     }
     unsigned byte = 0;
     const std::string_view digits = text.substr(i + 1, 2);
-    const auto [end, code] = toy::read_number(digits, byte, 16);
+    const auto [end, code] = read_number(digits, byte, 16);
     if (code != std::errc{} || end != digits.data() + 2) return std::nullopt;
     result += static_cast<char>(byte);
     i += 2;
@@ -60,7 +60,7 @@ std::string_view take_word(std::string_view& line) {
 
 template <class Number>
 bool read_at_most(std::string_view word, Number most, Number& value) {
-  return toy::read_whole(word, value) && value >= 0 && value <= most;
+  return read_whole(word, value) && value >= 0 && value <= most;
 }
 
 std::optional<ProgressState> parse_state(std::string_view word) {

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "exercises/grader/grade/progress.hpp"
+#include "system/descriptor.hpp"
 #include "text/lists.hpp"
 #include "text/whole_file.hpp"
 
@@ -25,21 +26,6 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kMostProgressBytes = 4 << 20;
 constexpr milliseconds kLongestWait{5000};
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-  bool open() const { return number_ >= 0; }
-
- private:
-  int number_;
-};
 
 /// Delays Ctrl-C until the file is complete and unlocked.
 class SignalsHeld {
@@ -125,10 +111,10 @@ fs::path ProgressFile::path() const {
 /// cannot be read.
 std::optional<std::string> ProgressFile::text() {
   const fs::path file = path();
-  const Descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!opened.open() && (errno == ENOENT)) return std::string();
+  const system::Descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!opened && (errno == ENOENT)) return std::string();
   struct stat status {};
-  if (!opened.open() || fstat(opened.number(), &status) != 0) {
+  if (!opened || fstat(*opened, &status) != 0) {
     note(not_remembered(file, std::string("cannot be read: ") + std::strerror(errno)));
     return std::nullopt;
   }
@@ -139,7 +125,7 @@ std::optional<std::string> ProgressFile::text() {
   std::string text;
   std::array<char, 1 << 14> part{};
   for (ssize_t n = 0; text.size() <= kMostProgressBytes;) {
-    n = ::read(opened.number(), part.data(), part.size());
+    n = ::read(*opened, part.data(), part.size());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
     text.append(part.data(), static_cast<std::size_t>(n));
@@ -215,9 +201,9 @@ Progress ProgressFile::update(const Change& change) {
   fs::create_directories(*folder_, code);
   if (code) return unremembered("cannot be written: " + code.message(), change);
   const SignalsHeld held;
-  const Descriptor lock_file(
+  const system::Descriptor lock_file(
       open((*folder_ / "progress.lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666));
-  if (!lock_file.open() || !lock(lock_file.number())) {
+  if (!lock_file || !lock(*lock_file)) {
     const std::string reason = errno == ETIMEDOUT
                                    ? "has been in use by another flashlab for 5 seconds"
                                    : std::string("cannot be locked: ") + std::strerror(errno);

@@ -7,9 +7,9 @@
 
 #include "exercises/grader/judge/cost_score.hpp"
 #include "exercises/grader/submission/submission.hpp"
+#include "text/read_number.hpp"
 #include "toymachine/execute/dram.hpp"
 #include "toymachine/execute/lanes.hpp"
-#include "toymachine/language/read_number.hpp"
 #include "toymachine/links/unroll_machines.hpp"
 #include "toymachine/run/interpreter.hpp"
 
@@ -21,7 +21,7 @@ std::uint64_t step_in(const std::string& what) {
   constexpr std::string_view kStart = "step ";
   std::uint64_t step = 0;
   if (what.starts_with(kStart)) {
-    toy::read_number(std::string_view(what).substr(kStart.size()), step);
+    read_number(std::string_view(what).substr(kStart.size()), step);
   }
   return step;
 }

@@ -5,6 +5,7 @@
 
 #include "exercises/grader/exercise/answers.hpp"
 #include "text/lists.hpp"
+#include "text/nearest.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
@@ -96,7 +97,7 @@ class SheetReader {
     std::vector<std::string> ids;
     for (const Question& question : questions_) ids.push_back(question.id);
     std::vector<std::string> details{"expected one of the sheet's keys: " + joined(ids)};
-    if (const auto near = toy::nearest(key, ids)) details.push_back("did you mean " + *near + "?");
+    if (const auto near = nearest(key, ids)) details.push_back("did you mean " + *near + "?");
     add({"there is no question '" + printable(key.substr(0, kWidth)) + "'",
          std::move(details),
          number,

@@ -38,7 +38,7 @@ cuda::LaunchTiles launch_of(std::string_view variant, std::string_view kernel,
 }
 
 double instructions_of_warp(const cuda::BlockWork& work, const ElementFacts& elements) {
-  const GpuSpec gpu = round_gpu();
+  const gpu::GpuSpec gpu = round_gpu();
   return unit_cycles(work, elements, gpu).issue * gpu.instructions_per_clock_per_sm /
          work.num_warps;
 }

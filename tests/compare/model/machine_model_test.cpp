@@ -10,8 +10,8 @@ namespace {
 
 using namespace compare;
 
-GpuSpec small_gpu() {
-  GpuSpec gpu;
+gpu::GpuSpec small_gpu() {
+  gpu::GpuSpec gpu;
   gpu.name = "Small";
   gpu.num_sms = 10;
   gpu.boost_clock_hz = 1e9;
@@ -44,7 +44,7 @@ TEST_CASE("a data sheet gives rates at the boost clock") {
 }
 
 TEST_CASE("what no data sheet has is missing without a calibration") {
-  const MachineModel model = machine_model(find_gpu("H200").value());
+  const MachineModel model = machine_model(gpu::find_gpu("H200").value());
   CHECK_FALSE(model.sm);
   CHECK_FALSE(model.divisions);
   CHECK_FALSE(model.launch_s);

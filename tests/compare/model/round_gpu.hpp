@@ -9,8 +9,8 @@ namespace flashlab::compare {
 inline auto within_rounding(double value) { return Catch::Matchers::WithinAbs(value, 1e-9); }
 
 /// A GPU whose units do round numbers of things per clock.
-inline GpuSpec round_gpu() {
-  GpuSpec gpu;
+inline gpu::GpuSpec round_gpu() {
+  gpu::GpuSpec gpu;
   gpu.num_sms = 10;
   gpu.boost_clock_hz = 2e9;
   gpu.tensor_boost_clock_hz = 1.6e9;

@@ -123,7 +123,7 @@ TEST_CASE("a warp waits for each instruction of a chain, besides its issue slot"
   work.chained_instructions = 7;  // of 5 clocks each, one of which is the slot
   CHECK_THAT(cycles_of(work).wait - before.wait, within_rounding(7 * 4));
   CHECK_THAT(cycles_of(work).issue, within_rounding(before.issue));
-  GpuSpec unknown = round_gpu();
+  flashlab::gpu::GpuSpec unknown = round_gpu();
   unknown.latency.instruction = 0;  // no data sheet has it
   CHECK(chain_clocks(7, unknown) == 0);
 }

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "attention/ranks/rank_programs.hpp"
-#include "gpus/gpu_specs.hpp"
+#include "gpu/sheets/gpu_specs.hpp"
 #include "tests/catch_shim.hpp"
 
 namespace flashlab::compare {
@@ -27,7 +27,7 @@ ShardedProblem long_problem(Mask mask, Sharding sharding, int num_ranks) {
 
 RankRow rank_row_of(const std::string& variant, const ShardedProblem& problem,
                     const LinkModel& link) {
-  const MachineModel machine = machine_model(*find_gpu("h200"));
+  const MachineModel machine = machine_model(*gpu::find_gpu("h200"));
   return predict_ranks(variant, problem, machine, machine, link);
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("with a fast link ranks share the work, with a slow one they wait") {
 
 TEST_CASE("sums of gradients cost the bytes that they move, and dQ none where kernels sum it") {
   // On one rank bwd-ring is one call, and parts are added to sums that are stored.
-  const double per_s = machine_model(*find_gpu("h200")).dram_copy->per_s;
+  const double per_s = machine_model(*gpu::find_gpu("h200")).dram_copy->per_s;
   for (const auto& [dtype, num_sums, part] :
        {std::tuple(DataType::kBFloat16, 2.0, 2.0), {DataType::kFloat32, 3.0, 4.0}}) {
     ShardedProblem problem = long_problem(Mask::kNone, Sharding::kContiguous, 1);
@@ -86,7 +86,7 @@ TEST_CASE("zeros, delta and rounding come once for all calls that sum dQ togethe
   const auto num_launches = [](std::int64_t chunk) {
     ShardedProblem problem = long_problem(Mask::kCausalTopLeft, Sharding::kZigzag, 4);
     problem.whole.seqlen_q = problem.whole.seqlen_k = 8 * chunk;
-    MachineModel machine = machine_model(*find_gpu("h200"));
+    MachineModel machine = machine_model(*gpu::find_gpu("h200"));
     const auto total_ms = [&](double launch_s) {
       machine.launch_s = launch_s;
       return predict_ranks("bwd-gather-kv", problem, machine, machine, {0, 1e15, ""})
@@ -100,7 +100,7 @@ TEST_CASE("zeros, delta and rounding come once for all calls that sum dQ togethe
 }
 
 TEST_CASE("each pass over sums is a launch") {
-  MachineModel machine = machine_model(*find_gpu("h200"));
+  MachineModel machine = machine_model(*gpu::find_gpu("h200"));
   ShardedProblem problem = long_problem(Mask::kNone, Sharding::kContiguous, 1);
   const auto besides_ms = [&](double launch_s) {
     machine.launch_s = launch_s;

@@ -1,0 +1,23 @@
+// The way through the exercises: what a verdict changes in a learner's progress, and which exercise
+// is next.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "exercises/grader/exercise/verdict.hpp"
+#include "exercises/grader/grade/progress.hpp"
+
+namespace flashlab::exercises {
+
+/// Returns the first unfinished exercise after `id`, else the first one of all; empty: all are
+/// done.
+std::string next_after(const std::vector<std::string>& ids, const Progress& progress,
+                       const std::string& id);
+/// Returns the current exercise if it is unfinished, else the next one.
+std::string next_exercise(const std::vector<std::string>& ids, const Progress& progress);
+
+/// Counts a check, stores the best result, and makes this exercise the current one.
+void record_verdict(Progress& progress, const std::string& id, const Verdict& verdict);
+
+}  // namespace flashlab::exercises
