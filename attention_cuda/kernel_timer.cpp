@@ -10,7 +10,7 @@ namespace flashlab::cuda {
 namespace {
 
 /// Records a new event on the stream. On failure returns null and sets `failed`.
-cudaEvent_t recorded_event(Stream stream, std::string& failed) {
+cudaEvent_t event_recorded_for(Stream stream, std::string& failed) {
   cudaEvent_t event = nullptr;
   cudaError_t error = cudaEventCreate(&event);
   if (error == cudaSuccess) error = cudaEventRecord(event, stream);
@@ -24,11 +24,11 @@ KernelTimer::~KernelTimer() { forget(); }
 
 void KernelTimer::before(std::string_view kernel, Stream stream) {
   spans_.push_back({std::string(kernel), nullptr, nullptr});
-  spans_.back().start = recorded_event(stream, failed_);
+  spans_.back().start = event_recorded_for(stream, failed_);
 }
 
 void KernelTimer::after(std::string_view, Stream stream) {
-  if (!spans_.empty()) spans_.back().end = recorded_event(stream, failed_);
+  if (!spans_.empty()) spans_.back().end = event_recorded_for(stream, failed_);
 }
 
 std::vector<KernelTime> KernelTimer::times() {

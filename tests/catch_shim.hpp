@@ -9,7 +9,6 @@
 #include <catch2/catch_all.hpp>
 #else
 #define FLASHLAB_CATCH_MAJOR 2
-#define CATCH_CONFIG_FAST_COMPILE  // an exception within an assertion ends the test case
 #include <catch2/catch.hpp>
 #endif
 

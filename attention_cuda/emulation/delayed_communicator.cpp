@@ -118,18 +118,17 @@ class DelayedCommunicator : public Communicator {
   void receive(int exchange, const Message& message) {
     constexpr std::uint32_t kMostMicroseconds = 300;
     std::this_thread::sleep_for(std::chrono::microseconds(random_.below(kMostMicroseconds)));
-    shared_->board.wait(
-        rank_, message.peer, "take part in exchange " + std::to_string(exchange), [&] {
-          std::deque<SharedSent>& waiting = shared_->sent[{message.peer, rank_}];
-          if (waiting.empty() || !waiting.front()->has_left) return false;
-          const Sent& sent = *waiting.front();
-          if (sent.exchange != exchange || sent.bytes != message.bytes) {
-            throw RankFailure(message.peer, "its message is not the one that is received");
-          }
-          std::memcpy(message.memory, sent.left.data(), message.bytes);
-          waiting.pop_front();
-          return true;
-        });
+    shared_->board.wait(rank_, message.peer, exchange_text(exchange), [&] {
+      std::deque<SharedSent>& waiting = shared_->sent[{message.peer, rank_}];
+      if (waiting.empty() || !waiting.front()->has_left) return false;
+      const Sent& sent = *waiting.front();
+      if (sent.exchange != exchange || sent.bytes != message.bytes) {
+        throw RankFailure(message.peer, "its message is not the one that is received");
+      }
+      std::memcpy(message.memory, sent.left.data(), message.bytes);
+      waiting.pop_front();
+      return true;
+    });
   }
 
   const std::shared_ptr<DelayedGroup::Shared> shared_;

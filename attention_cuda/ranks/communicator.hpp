@@ -16,6 +16,11 @@
 
 namespace flashlab::cuda {
 
+/// What a rank did not do that is missing in an exchange, for RankFailure.
+inline std::string exchange_text(int exchange) {
+  return "take part in exchange " + std::to_string(exchange);
+}
+
 /// A rank ended or did not answer. what(): "rank 2: it did not take part in exchange 3 within 30 s".
 class RankFailure : public std::runtime_error {
  public:

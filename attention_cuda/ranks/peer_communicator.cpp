@@ -26,10 +26,6 @@ struct Sent {
 };
 using SharedSent = std::shared_ptr<Sent>;
 
-std::string exchange_text(int exchange) {
-  return "take part in exchange " + std::to_string(exchange);
-}
-
 }  // namespace
 
 struct PeerGroup::Shared {

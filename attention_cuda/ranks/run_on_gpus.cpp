@@ -23,8 +23,8 @@ namespace {
 constexpr std::string_view kBackwardPrefix = "bwd-";
 
 /// With the flag that stops the rank's kernels, if the options ask for one.
-ExecutionOptions stoppable(ExecutionOptions execution, const RankOptions& ranks,
-                           Communicator& communicator) {
+ExecutionOptions with_stop_of(ExecutionOptions execution, const RankOptions& ranks,
+                              Communicator& communicator) {
   if (ranks.stops_kernels) execution.stop_flag = communicator.stop_flag();
   return execution;
 }
@@ -209,7 +209,8 @@ GpusRun run_once(std::string_view variant, const ShardedProblem& problem,
   GpusRun result;
   on_each_rank(problem.shards.num_ranks, ranks, [&](Communicator& communicator) {
     const int rank = communicator.rank();
-    RankRun run(variant, problem, communicator, stoppable(execution, ranks, communicator), false);
+    RankRun run(variant, problem, communicator, with_stop_of(execution, ranks, communicator),
+                false);
     run.check_memory();
     run.prepare();
     const std::size_t workspace_bytes = run.memory().workspace_bytes;
@@ -269,7 +270,7 @@ GpusRun sample_on_gpus(std::string_view variant, const ShardedProblem& problem,
   on_each_rank(problem.shards.num_ranks, ranks, [&](Communicator& communicator) {
     constexpr std::uint64_t kMostInputs = 4;
     const int rank = communicator.rank();
-    RankRun run(variant, problem, communicator, stoppable(execution, ranks, communicator), true);
+    RankRun run(variant, problem, communicator, with_stop_of(execution, ranks, communicator), true);
     GpusProgress progress = run.memory();
     progress.num_runs = repeat > 0 ? 1 + repeat : 0;
     const auto report = [&] {

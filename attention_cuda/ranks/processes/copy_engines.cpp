@@ -32,7 +32,7 @@ struct SentMessage {
 };
 
 template <class Value>
-std::string bytes_of(const Value& value) {
+std::string bytes_in(const Value& value) {
   static_assert(std::is_trivially_copyable_v<Value>);
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
@@ -46,10 +46,6 @@ Value value_in(const std::string& bytes) {
   return value;
 }
 
-std::string exchange_text(int exchange) {
-  return "take part in exchange " + std::to_string(exchange);
-}
-
 /// This rank's events, which others know by their numbers, and those of the others.
 class EventPool {
  public:
@@ -57,7 +53,7 @@ class EventPool {
       : network_(network), waiting_(static_cast<std::size_t>(kEventsOfRank * network.num_ranks())) {
     std::string handles;
     for (std::size_t k = 0; k < waiting_.size(); ++k)
-      handles += bytes_of(own_.emplace_back().handle());
+      handles += bytes_in(own_.emplace_back().handle());
     for (const std::string& of_rank : network.gather(handles)) {
       std::vector<SharedHandleEvent>& events = of_others_.emplace_back();
       if (std::ssize(of_others_) - 1 == network.rank()) continue;
@@ -144,7 +140,7 @@ class CopyEngines : public Communicator {
     if (!senders.empty()) {
       started.copied = events_.record(copies_, senders);
       for (const int sender : senders) {
-        network_.send(sender, kCopied, exchange, bytes_of(started.copied));
+        network_.send(sender, kCopied, exchange, bytes_in(started.copied));
       }
     }
     started.receivers = std::move(receivers);
@@ -201,7 +197,7 @@ class CopyEngines : public Communicator {
   void send(int exchange, const Message& message, int event) {
     network_.send(
         message.peer, kReady, exchange,
-        bytes_of(SentMessage{message.bytes == 0 ? MemoryPlace{} : place_of(message.memory),
+        bytes_in(SentMessage{message.bytes == 0 ? MemoryPlace{} : place_of(message.memory),
                              message.bytes, event}));
   }
 

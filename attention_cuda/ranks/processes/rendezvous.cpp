@@ -20,7 +20,9 @@ namespace {
 /// Ranks other than 0 wait longer, so that rank 0 can tell them who is missing.
 constexpr std::chrono::seconds kGrace{3};
 
-std::string place_of(const RankProcess& process) { return process.address + ":" + process.port; }
+std::string listening_place(const RankProcess& process) {
+  return process.address + ":" + process.port;
+}
 
 /// Rank 0's side.
 class Host {
@@ -36,8 +38,8 @@ class Host {
     try {
       listener_ = listen_at(process_.address, process_.port);
     } catch (const std::runtime_error& error) {
-      throw RankFailure(0, "it cannot listen at " + place_of(process_) + ": " + error.what() +
-                               "; FLASHLAB_PORT sets another port");
+      throw RankFailure(0, "it cannot listen at " + listening_place(process_) + ": " +
+                               error.what() + "; FLASHLAB_PORT sets another port");
     }
     while (const std::optional<int> missing = first_missing()) {
       if (SocketClock::now() >= end_) {
@@ -69,7 +71,7 @@ class Host {
   }
   std::string missing_text() const {
     std::string text =
-        "it did not come to " + place_of(process_) + " within " + time_text(timeout_);
+        "it did not come to " + listening_place(process_) + " within " + time_text(timeout_);
     if (num_refused_ > 0) {
       text += " (" + std::to_string(num_refused_) + " who came did not speak as a rank does)";
     }
@@ -197,7 +199,7 @@ class Host {
 
 Meeting come(const RankProcess& process, const Hello& own, std::chrono::milliseconds timeout) {
   const auto end = SocketClock::now() + timeout;
-  const std::string place = place_of(process);
+  const std::string place = listening_place(process);
   std::optional<Connection> host;
   try {
     host.emplace(connect_to(process.address, process.port, end));
