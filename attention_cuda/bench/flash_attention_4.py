@@ -40,3 +40,15 @@ def versions():
         except importlib.metadata.PackageNotFoundError:
             found[package] = None
     return found
+
+
+class Package:
+    """The passes of FlashAttention-4 as one function."""
+
+    def __init__(self, site_folder=None):
+        self._module = load(site_folder)
+
+    def both_passes(self, Q, K, V, dO, is_causal):
+        """Returns O, dQ, dK, dV."""
+        O, lse = self._module._flash_attn_fwd(Q, K, V, causal=is_causal, return_lse=True)[:2]
+        return O, *self._module._flash_attn_bwd(Q, K, V, O, dO, lse, causal=is_causal)[:3]

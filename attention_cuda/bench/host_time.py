@@ -7,7 +7,6 @@ turns. The first time ends when the GPU is idle, so that its own work is in it, 
 is taken while the GPU sleeps, and is the host's alone.
 """
 import argparse
-import json
 import os
 import statistics
 import sys
@@ -22,7 +21,7 @@ for folder in ("../python", "../../attention_cpu/bench"):
     sys.path.insert(0, os.path.join(HERE, folder))
 
 import flashlab_attention as flashlab  # noqa: E402  (found by the paths above)
-from sides import where_and_how  # noqa: E402
+from sides import add_report_arguments, device_of, write_report  # noqa: E402
 
 BACKENDS = {"FA2": SDPBackend.FLASH_ATTENTION, "cuDNN": SDPBackend.CUDNN_ATTENTION}
 # num_heads, num_kv_heads, seqlen_q, seqlen_k, head_dim
@@ -125,16 +124,11 @@ def both_times(sides, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--library", dest="shared_object", metavar="FILE",
-                        help="libflashlab_cuda.so")
+    add_report_arguments(parser)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=300, help="calls in a row")
-    parser.add_argument("--commit")
-    parser.add_argument("--out", metavar="FILE")
     options = parser.parse_args()
-    if options.shared_object:
-        os.environ["FLASHLAB_CUDA_LIBRARY"] = options.shared_object
-    device = flashlab.loaded_library().device_type
+    device = device_of(options)
     rows = []
     for name, problem in PROBLEMS.items():
         row = {"pass": "forward", "problem": name, "sizes": problem,
@@ -146,12 +140,9 @@ def main():
                  **both_times(training_sides(problem, device), options)})
     print("forward and backward:", name, rows[-1]["us"], "enqueued:", rows[-1]["enqueued_us"],
           flush=True)
-    if options.out:
-        report = {"what": "microseconds per call, sides in turns in one process", "dtype": "bf16",
-                  "implementation": flashlab.implementation(), "rows": rows,
-                  **where_and_how(__file__, options.commit)}
-        with open(options.out, "w", encoding="utf-8") as file:
-            json.dump(report, file, indent=1)
+    write_report(options, __file__,
+                 {"what": "microseconds per call, sides in turns in one process", "dtype": "bf16",
+                  "implementation": flashlab.implementation(), "rows": rows})
     return 0
 
 

@@ -6,7 +6,6 @@ rounded to bf16 (round_statistics). Each gradient is compared with attention in 
 of the difference over the norm of the exact gradient.
 """
 import argparse
-import json
 import os
 import sys
 
@@ -17,7 +16,7 @@ for folder in ("../python", "../../attention_cpu/bench"):
     sys.path.insert(0, os.path.join(HERE, folder))
 
 import flashlab_attention as flashlab  # noqa: E402  (found by the paths above)
-from sides import where_and_how  # noqa: E402
+from sides import add_report_arguments, device_of, write_report  # noqa: E402
 
 HEAD_DIM, NUM_HEADS = 64, 2
 GRADIENTS = ("dQ", "dK", "dV")
@@ -54,17 +53,11 @@ def errors(seqlen, device, variant, dtype):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--library", dest="shared_object", metavar="FILE",
-                        help="libflashlab_cuda.so")
+    add_report_arguments(parser)
     parser.add_argument("--most", type=int, default=16384, help="the longest sequence")
     parser.add_argument("--variant", default="bwd-twopass")
-    parser.add_argument("--commit")
-    parser.add_argument("--out", metavar="FILE")
     options = parser.parse_args()
-    if options.shared_object:
-        os.environ["FLASHLAB_CUDA_LIBRARY"] = options.shared_object
-    is_gpu = torch.cuda.is_available()
-    device = "cuda" if is_gpu else "cpu"
+    device = device_of(options)
     print("bf16, head_dim 64: |gradient - exact| / |exact|, lse and delta in float | in bf16")
     rows, seqlen = [], 128
     while seqlen <= options.most:
@@ -73,12 +66,9 @@ def main():
         print(f"{seqlen:6}  " + "   ".join(
             f"{g} {row['float'][g]:.1e} | {row['rounded'][g]:.1e}" for g in GRADIENTS), flush=True)
         seqlen *= 2
-    if options.out:
-        report = {"variant": options.variant, "dtype": "bf16", "head_dim": HEAD_DIM,
-                  "num_heads": NUM_HEADS, "mask": "none", "rows": rows,
-                  **where_and_how(__file__, options.commit)}
-        with open(options.out, "w", encoding="utf-8") as file:
-            json.dump(report, file, indent=1)
+    write_report(options, __file__,
+                 {"variant": options.variant, "dtype": "bf16", "head_dim": HEAD_DIM,
+                  "num_heads": NUM_HEADS, "mask": "none", "rows": rows})
     return 0
 
 

@@ -1,5 +1,6 @@
 """The sides of a comparison, on the same inputs: our variants, PyTorch's backends, FlashAttention-4."""
 import contextlib
+import json
 import os
 import sys
 import warnings
@@ -27,6 +28,33 @@ def where_and_how(script, commit):
             "torch": torch.__version__, "cuda": torch.version.cuda,
             "cudnn": torch.backends.cudnn.version(), "date": output_of("date", "-u", "+%F"),
             "command": " ".join([f"attention_cuda/bench/{os.path.basename(script)}", *sys.argv[1:]])}
+
+
+def add_report_arguments(parser):
+    """Adds what every measurement of one library takes."""
+    parser.add_argument("--library", dest="shared_object", metavar="FILE", help="libflashlab_cuda.so")
+    add_out_arguments(parser)
+
+
+def add_out_arguments(parser):
+    parser.add_argument("--commit", help="commit of the build, if this is not a git checkout")
+    parser.add_argument("--out", metavar="FILE", help="writes the results there, as JSON")
+
+
+def device_of(options):
+    """Loads the library that the arguments name. Returns the device that it computes on."""
+    if options.shared_object:
+        os.environ["FLASHLAB_CUDA_LIBRARY"] = options.shared_object
+    return flashlab.loaded_library().device_type
+
+
+def write_report(options, script, content):
+    """Writes the results of a script, and where and how they were measured, to the file of --out, if any."""
+    if not options.out:
+        return
+    with open(options.out, "w", encoding="utf-8") as file:
+        json.dump({**content, **where_and_how(script, options.commit)}, file, indent=1)
+        file.write("\n")
 
 
 class Refused(Exception):

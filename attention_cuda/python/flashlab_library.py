@@ -195,13 +195,14 @@ def device_numbers(numbers):
 
 class Call:
     """A pass with its tensors and options. It can run repeatedly: call(). Keeps its tensors and a
-    workspace of `workspace_bytes` alive."""
+    workspace of `workspace_bytes` alive. library: a Library, if not the loaded one."""
 
     def __init__(self, direction, tensors, *, variant, mask="none", softmax_scale=None,
                  key_lengths=None, window=None, cu_seqlens_q=None, cu_seqlens_k=None,
                  products="native", kernel="", num_splits=0, query_offset=0,
-                 deterministic=False, round_statistics=False, state_in=None, state_out=None):
-        self._library, self._held = loaded_library(), [tensors, key_lengths]
+                 deterministic=False, round_statistics=False, state_in=None, state_out=None,
+                 library=None):
+        self._library, self._held = library or loaded_library(), [tensors, key_lengths]
         functions = self._library.functions
         self._run = getattr(functions, f"flashlab_attention_{direction}")
         struct = {"forward": ForwardStruct, "backward": BackwardStruct}[direction]
