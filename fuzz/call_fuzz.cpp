@@ -52,8 +52,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     expect(!error["what"].get<std::string>().empty(), "an error has a reason", text);
     expect(!error["text"].get<std::string>().empty(), "an error has a message", text);
   }
-  if (!depends_on_time(answer, request)) {
-    expect(text == answer_to(request), "equal requests have equal answers", text);
-  }
+  if (depends_on_time(answer, request)) return 0;
+  const std::string again = answer_to(request);
+  // On a busy computer, the second call may be the one that reaches the limit.
+  if (depends_on_time(json::parse(again, nullptr, false), request)) return 0;
+  expect(text == again, "equal requests have equal answers", text);
   return 0;
 }
