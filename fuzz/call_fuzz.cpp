@@ -29,6 +29,7 @@ std::string answer_to(std::string_view request) {
 /// An answer at a limit of time depends on the computer, and so do the seconds of a search.
 bool depends_on_time(const json& answer, std::string_view request) {
   return answer.value("/error/kind"_json_pointer, "") == "limit" ||
+         answer.value("/answer/outcome"_json_pointer, "") == "limit exceeded" ||
          request.find("optimal") != std::string_view::npos;
 }
 
