@@ -28,8 +28,10 @@ std::string answer_to(std::string_view request) {
 
 /// An answer at a limit of time depends on the computer, and so do the seconds of a search.
 bool depends_on_time(const json& answer, std::string_view request) {
-  return answer.value("/error/kind"_json_pointer, "") == "limit" ||
-         answer.value("/answer/outcome"_json_pointer, "") == "limit exceeded" ||
+  const auto found = answer.find("answer");
+  const bool is_stopped_verdict = found != answer.end() && found->is_object() &&
+                                  found->value("outcome", json()) == "limit exceeded";
+  return is_stopped_verdict || answer.value("/error/kind"_json_pointer, "") == "limit" ||
          request.find("optimal") != std::string_view::npos;
 }
 
