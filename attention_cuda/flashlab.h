@@ -73,7 +73,7 @@ enum {
   FLASHLAB_PRODUCTS_NATIVE = 0,  ///< float: fp32 multiply-adds; bf16 and fp16: tensor cores
   FLASHLAB_PRODUCTS_TF32 = 1,    ///< float on tensor cores, operands rounded to 11 bits
   FLASHLAB_PRODUCTS_TF32X3 = 2,  ///< float on tensor cores, each operand as the sum of two
-  FLASHLAB_PRODUCTS_FP16X3 = 3   ///< the same, of two fp16 numbers; forward, head_dim to 128
+  FLASHLAB_PRODUCTS_FP16X3 = 3   ///< the same, of two fp16 numbers (9.0; see attention --list)
 };
 
 /// A view of the caller's tensor. Element (i, j, …) is at data + i strides[0] + j strides[1] + …;
@@ -134,8 +134,7 @@ typedef struct flashlab_options {
   /// what does it cost to store them so?). bwd-onepass and bwd-twopass, bf16 and fp16.
   int32_t round_statistics;
   /// Not 0: bwd-onepass adds to dQ in a fixed order, so that equal calls give equal bits. For bf16 and
-  /// fp16, head_dim to 128, compute capability 9.0, without packed sequences. All other variants do so
-  /// anyway.
+  /// fp16 and compute capability 9.0, without packed sequences. All other variants do so anyway.
   int32_t deterministic;
   /// The window: of the keys that the mask leaves, a query at position p sees p - window_left to
   /// p + window_right. p is the query's index; under causal-bottom-right, query + keys - seqlen_q.

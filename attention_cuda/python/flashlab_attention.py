@@ -202,7 +202,7 @@ def attention_backward(Q, K, V, O, lse, dO, *, variant="auto", round_statistics=
                        num_splits=0, deterministic=False):
     """Returns (dQ, dK, dV) from the results of attention_forward with the same options. variant "auto":
     "bwd-onepass". deterministic=True, or torch.use_deterministic_algorithms(True): equal calls give
-    equal bits. bwd-onepass then adds to dQ in a fixed order (bf16 and fp16, head_dim to 128, compute
+    equal bits. bwd-onepass then adds to dQ in a fixed order (bf16 and fp16, compute
     capability 9.0, no packed sequences); otherwise "auto" is "bwd-twopass", which always does so."""
     rest, (options,) = _arguments((variant,), mask, softmax_scale, key_lengths, window, cu_seqlens_q,
                                   cu_seqlens_k, products, kernel, num_splits, query_offset,
