@@ -103,7 +103,8 @@ def main():
                                 capture_output=True).stdout.strip()
         processor = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
         options.json.write_text(json.dumps({
-            "command": ".ci/seconds.py build --json docs/results/build_seconds.json", "commit": commit,
+            "command": " ".join([".ci/seconds.py build", *(["--no-tests"] if options.no_tests else []),
+                                 f"--json docs/results/{options.json.name}"]), "commit": commit,
             "date": time.strftime("%F"), "cores": os.cpu_count(), "processor": processor and processor[1],
             "unit": "seconds", "least_of_a_test": LEAST_SECONDS,
             "compilations": [[round(seconds, 2), target, what] for seconds, target, what in compiled],
