@@ -146,6 +146,9 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     build = options.build.resolve()
+    if not (build / "compile_commands.json").is_file():
+        parser.error(f"{options.build}: has no compile_commands.json: expected a folder that cmake configured with "
+                     "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
     cache = pathlib.Path(os.environ.get("FLASHLAB_READ_SOURCES") or pathlib.Path.home() / ".cache/flashlab/read_sources")
     cache = cache / options.tool
     cache.mkdir(parents=True, exist_ok=True)
@@ -176,8 +179,10 @@ def main():
             else:
                 for key in group.keys.values():
                     (cache / key).touch()
-    for group in left:
+    for group in left[:3]:
         print(f"no time left, .ci/lint --all reads it: {group.name()}")
+    if left[3:]:
+        print(f"no time left for {len(left) - 3} more of these compilations: .ci/lint --all reads them")
     return 1 if failed else 0
 
 

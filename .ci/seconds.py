@@ -80,6 +80,8 @@ def main():
     parser.add_argument("-R", dest="chosen", default="", metavar="REGEX")
     options = parser.parse_args()
     build = options.build.resolve()
+    if not (build / ".ninja_log").is_file():
+        parser.error(f"{options.build}: has no .ninja_log: expected a folder in which ninja built")
     compiled = compilations(build)
     print(f"{sum(row[0] for row in compiled):.0f} s in {len(compiled)} steps of the build")
     table("by target", sums(compiled))

@@ -124,14 +124,17 @@ std::uint64_t fingerprint() {
 
 }  // namespace flashlab::system
 
-#define FLASHLAB_FIELDS(type, ...)                                       \
-  template <>                                                            \
-  struct flashlab::system::FieldsOf<type> {                              \
-    template <class See>                                                 \
-    static void each(const type& object, const See& see) {               \
-      { [[maybe_unused]] const auto& [__VA_ARGS__] = object; } /* all */ \
-      FLASHLAB_EACH_FIELD(__VA_ARGS__)                                   \
-    }                                                                    \
+#define FLASHLAB_FIELDS(type, ...)                             \
+  template <>                                                  \
+  struct flashlab::system::FieldsOf<type> {                    \
+    template <class See>                                       \
+    static void each(const type& object, const See& see) {     \
+      /* A list that is not all of them does not compile. */   \
+      [[maybe_unused]] constexpr auto kAll = [](type& whole) { \
+        [[maybe_unused]] auto& [__VA_ARGS__] = whole;          \
+      };                                                       \
+      FLASHLAB_EACH_FIELD(__VA_ARGS__)                         \
+    }                                                          \
   }
 // The usual way to repeat a macro for each argument: a rescan for each power of 3.
 #define FLASHLAB_EACH_FIELD(...) __VA_OPT__(FLASHLAB_RESCAN(FLASHLAB_NEXT_FIELD(__VA_ARGS__)))

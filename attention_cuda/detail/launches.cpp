@@ -97,8 +97,8 @@ BlockWork warp_per_query_work(int num_products, std::int64_t head_dim, int block
   work.row_shuffles = (num_products - 1) * kStepsOfWarp;
   work.row_lanes = kLanes;
   // Each score is a sum of products in a lane, and then of the lanes.
-  work.chained_instructions =
-      static_cast<double>((num_products - 1) * (head_dim / kLanes + kStepsOfWarp));
+  const std::int64_t chained = (num_products - 1) * (head_dim / kLanes + kStepsOfWarp);
+  work.chained_instructions = static_cast<double>(chained);
   work.loaded_through_l1 = {num_products * 4 * kQueryWarps * head_dim, 4};
   // An address of each number, beside the one that each load counts.
   constexpr double kLoop =

@@ -87,7 +87,7 @@ class _ShardedCall:
         self._held = lengths
         self._call = ctypes.c_void_p()
         functions = ranks.functions
-        ranks.library.check(functions.flashlab_sharded_call_create(
+        ranks.cuda_library.check(functions.flashlab_sharded_call_create(
             ranks.communicator, ctypes.byref(problem), ctypes.byref(struct),
             ctypes.byref(self._call)))
         self._destroy = functions.flashlab_sharded_call_destroy
@@ -105,7 +105,7 @@ class _ShardedCall:
         memory = torch.empty(self.workspace_bytes + 256, dtype=torch.uint8, device=device)
         place = (memory.data_ptr() + 255) // 256 * 256
         run = getattr(self._ranks.functions, f"flashlab_sharded_{direction}")
-        self._ranks.library.check(run(self._call, ctypes.byref(views), place,
+        self._ranks.cuda_library.check(run(self._call, ctypes.byref(views), place,
                                       self.workspace_bytes))
 
 
@@ -134,22 +134,22 @@ class Ranks:
         self.group = group
         self.rank = torch.distributed.get_rank(group)
         self.num_ranks = torch.distributed.get_world_size(group)
-        self.library = flashlab_library.loaded_library()
-        self.functions = _functions(self.library)
+        self.cuda_library = flashlab_library.loaded_library()
+        self.functions = _functions(self.cuda_library)
         self.communicator = ctypes.c_void_p()
         self._calls = {}
         self.stop_flag = ctypes.c_void_p()
         self._connect(communicator, round(1000 * timeout_s))
         if stop_kernels:
-            self.library.check(self.functions.flashlab_communicator_stop_flag(
+            self.cuda_library.check(self.functions.flashlab_communicator_stop_flag(
                 self.communicator, ctypes.byref(self.stop_flag)))
 
     def _connect(self, communicator, timeout_ms):
         if communicator is not None:
-            self.library.check(self.functions.flashlab_communicator_from_nccl(
+            self.cuda_library.check(self.functions.flashlab_communicator_from_nccl(
                 communicator, timeout_ms, ctypes.byref(self.communicator)))
             return
-        self.library.check(self.functions.flashlab_communicator_join_nccl(
+        self.cuda_library.check(self.functions.flashlab_communicator_join_nccl(
             self._shared_id(), self.num_ranks, self.rank, timeout_ms,
             ctypes.byref(self.communicator)))
 
@@ -159,7 +159,7 @@ class Ranks:
         if self.rank == 0:
             own = ctypes.create_string_buffer(ID_BYTES)
             try:
-                self.library.check(self.functions.flashlab_nccl_id(own))
+                self.cuda_library.check(self.functions.flashlab_nccl_id(own))
                 found = [own.raw, None]
             except RuntimeError as error:
                 found = [None, str(error)]
@@ -177,11 +177,11 @@ class Ranks:
             self.functions.flashlab_communicator_destroy(communicator)
 
     def stream(self):
-        return None if self.library.is_emulated else torch.cuda.current_stream().cuda_stream
+        return None if self.cuda_library.is_emulated else torch.cuda.current_stream().cuda_stream
 
     def finish(self):
         """Blocks until all calls so far have ended on this GPU. Raises RuntimeError: a rank failed."""
-        self.library.check(self.functions.flashlab_communicator_finish(self.communicator,
+        self.cuda_library.check(self.functions.flashlab_communicator_finish(self.communicator,
                                                                        self.stream()))
 
     # Shards
@@ -256,9 +256,9 @@ class Ranks:
         return dQ, dK, dV
 
     def _on_device(self, tensor):
-        if tensor.device.type != self.library.device_type:
-            raise ValueError(f"Q: on {tensor.device}: expected a {self.library.device_type} tensor")
-        return torch.no_grad() if self.library.is_emulated else torch.cuda.device(tensor.device)
+        if tensor.device.type != self.cuda_library.device_type:
+            raise ValueError(f"Q: on {tensor.device}: expected a {self.cuda_library.device_type} tensor")
+        return torch.no_grad() if self.cuda_library.is_emulated else torch.cuda.device(tensor.device)
 
     def _call(self, variant, Q, K, *, mask="none", softmax_scale=None, key_lengths=None, window=None,
               products="native", kernel="", deterministic=False, seqlen_q=None, seqlen_k=None):

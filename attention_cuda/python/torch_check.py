@@ -12,6 +12,7 @@ import sys
 
 try:
     import torch
+    from torch import library as torch_operators
 except ImportError:
     print("torch_check.py skipped: this Python has no torch")
     sys.exit(0)
@@ -45,9 +46,9 @@ def check_schemas():
         rest, (options,) = flashlab._arguments(("auto",), "causal", 0.3, lengths, None, None, None,
                                                "native", "", 0, 0, False)
         forward = (Q, K, V, *rest, options, 0)
-        torch.library.opcheck(torch.ops.flashlab.attention_forward, forward, test_utils=tests)
+        torch_operators.opcheck(torch.ops.flashlab.attention_forward, forward, test_utils=tests)
         O, lse = torch.ops.flashlab.attention_forward(*forward)
-        torch.library.opcheck(torch.ops.flashlab.attention_backward,
+        torch_operators.opcheck(torch.ops.flashlab.attention_backward,
                               (dO, Q, K, V, O, lse, *rest, options, 0), test_utils=tests)
 
 
