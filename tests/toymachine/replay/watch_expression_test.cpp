@@ -162,7 +162,8 @@ TEST_CASE("a condition demands indices, which find the line without running", "[
 
 TEST_CASE("conditions of lines stop where a walk finds them to hold, both ways", "[replay]") {
   std::size_t stops = 0;
-  for (unsigned seed = 0; seed < 60; ++seed) {
+  // What a seed draws depends on the standard library, and so does how many lines stop.
+  for (unsigned seed = 0; seed < 60 || (stops <= 100 && seed < 600); ++seed) {
     const std::string text = loading(RandomNest(seed, false).text());
     const toy::BoundProgram program = bound(assembled(text));
     const auto run = run_of(program);
