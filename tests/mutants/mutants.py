@@ -137,8 +137,10 @@ class Build:
             command += ["--target", *targets]
         made = run([*command, "--", "-k", "0"])
         output = made.stdout + made.stderr
-        places = re.findall(rf"{re.escape(str(self.tree))}/([^\s:]+):(\d+)", output)
-        return made.returncode == 0, {(path, int(line)) for path, line in places}, output
+        # Ninja starts compilers in the build folder, and a compiler cache may have made their paths relative.
+        places = {(os.path.relpath(self.build / path, self.tree), int(line))
+                  for path, line in re.findall(r"([^\s:'\"]+):(\d+)", output)}
+        return made.returncode == 0, places, output
 
     def tests(self):
         listed = json.loads(run(["ctest", "--show-only=json-v1"], cwd=self.build, check=True).stdout)
