@@ -78,7 +78,8 @@ esac
             with open(program, "w", encoding="utf-8") as file:
                 file.write(self.PROGRAM)
             os.chmod(program, 0o755)
-            with unittest.mock.patch.dict(os.environ, {"WRONG": wrong}), \
+            kept = {name: value for name, value in os.environ.items() if not name.startswith("FLASHLAB_")}
+            with unittest.mock.patch.dict(os.environ, {**kept, "WRONG": wrong}, clear=True), \
                     contextlib.redirect_stdout(io.StringIO()):
                 return {row["test"]: row for row in on_a_gpu.run_tests(program, 60)[0]}
 
