@@ -1,4 +1,4 @@
-// What the README says of measurements is what the committed results say.
+// What pages say of measurements is what the committed results say.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -30,7 +30,7 @@ std::string two_digits(double value) {
   return text;
 }
 
-/// The README's table: a line a shape and mask, one cell per number of threads.
+/// The table of docs/attention_cpu_results.md: a line a shape and mask, one cell per number of threads.
 std::string ratios_table(const nlohmann::json& results) {
   std::string table = "| batch, heads, N, d | mask |", rule = "|---|---|", lines;
   std::map<int, bool> threads;
@@ -107,11 +107,11 @@ TEST_CASE("the commit of a committed result is in the history", "[results]") {
   CHECK(num_found > 0);
 }
 
-TEST_CASE("the README's ratios to PyTorch are those of the committed run", "[results]") {
+TEST_CASE("the ratios to PyTorch on CPUs are those of the committed run", "[results]") {
   const std::string expected = "<!-- ratios of " + kResults + " -->\n" +
                                ratios_table(committed_results()) + "<!-- end -->\n";
   INFO(expected);
-  CHECK(flashlab::test::read_source(kSourceFolder + "/README.md").find(expected) !=
+  CHECK(flashlab::test::read_source(kSourceFolder + "/docs/attention_cpu_results.md").find(expected) !=
         std::string::npos);
 }
 

@@ -11,7 +11,7 @@ it is faster. An error is the norm of the difference to attention in float, over
 A copy of the first file as one more build shows what the method cannot tell apart.
 
 Forward and backward calls have 16 384 tokens, heads x head_dim = 2048 (fewer if head_dim does not divide
-it), standard normal inputs. In calls of few queries the keys are split among blocks.
+it), and inputs of each kind of --data (data_kinds.py). In calls of few queries the keys are split among blocks.
 """
 import argparse
 import math
@@ -25,7 +25,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ("../python", "../../attention_cpu/bench"):
     sys.path.insert(0, os.path.join(HERE, folder))
 
-import flashlab_library  # noqa: E402  (found by the paths above)
+import data_kinds  # noqa: E402  (found by the paths above)
+import flashlab_library  # noqa: E402
 from reference import exact_forward  # noqa: E402
 from sides import add_out_arguments, write_report  # noqa: E402
 from stopwatch import GpuStopwatch, ProcessorStopwatch  # noqa: E402
@@ -55,6 +56,7 @@ def parse_arguments():
     parser.add_argument("--kernel", default="", help="of all passes; else the usual one of this GPU")
     parser.add_argument("--dtypes", nargs="+", choices=DTYPES, default=["bf16"])
     parser.add_argument("--head-dims", type=int, nargs="+", default=[64, 96, 128, 192, 256])
+    parser.add_argument("--data", nargs="+", choices=data_kinds.KINDS, default=["normal"])
     parser.add_argument("--lengths", type=int, nargs="+", default=[512, 1024, 4096, 16384])
     parser.add_argument("--deterministic", action="store_true")
     parser.add_argument("--rounds", type=int, default=15)
@@ -85,12 +87,13 @@ def cells(options, is_emulated):
                            "head_dim": head_dim}
 
 
-def draw(cell, dtype, device):
+def draw(cell, kind, dtype, device):
     """Returns Q, K, V, dO."""
     of_queries = (cell["batch"], cell["num_heads"], cell["seqlen_q"], cell["head_dim"])
     of_keys = (cell["batch"], cell["num_kv_heads"], cell["seqlen_k"], cell["head_dim"])
-    return [torch.randn(shape, device=device).to(dtype)
-            for shape in (of_queries, of_keys, of_keys, of_queries)]
+    Q, K, V, dO = (torch.randn(shape, device=device)
+                   for shape in (of_queries, of_keys, of_keys, of_queries))
+    return [tensor.to(dtype) for tensor in (*data_kinds.shaped(kind, Q, K, V), dO)]
 
 
 def tensors_of(inputs):
@@ -131,11 +134,11 @@ def error_of(O, inputs, mask):
     return float((O[:1, :heads].double() - exact.double()).norm() / exact.double().norm())
 
 
-def measure(cell, dtype, builds, options, watch, device):
-    inputs = draw(cell, DTYPES[dtype], device)
+def measure(cell, kind, dtype, builds, options, watch, device):
+    inputs = draw(cell, kind, DTYPES[dtype], device)
     tensors = tensors_of(inputs)
     calls = calls_of(cell, tensors, builds, options)
-    row = {**cell, "dtype": dtype}
+    row = {**cell, "dtype": dtype, "data": kind}
     for call in calls.values():
         call()  # loads its kernels
     if cell["pass"] != "backward" and cell["seqlen_k"] <= 4096:
@@ -158,7 +161,7 @@ def measure(cell, dtype, builds, options, watch, device):
 
 def print_row(row):
     errors = row.get("error_of_O", {})
-    print(f"{row['pass']:11} {row['dtype']:5} d {row['head_dim']:3} {row['mask']:6} {row['seqlen_q']:5} x "
+    print(f"{row['pass']:11} {row['data']:8} {row['dtype']:5} d {row['head_dim']:3} {row['mask']:6} {row['seqlen_q']:5} x "
           f"{row['seqlen_k']:5} b {row['batch']:2}  " + "  ".join(
               f"{name} {statistics.median(row['samples_ms'][name]):.4f} ms {speed:.3f}"
               + (f" {errors[name]:.2e}" if errors else "") for name, speed in row["speed"].items()),
@@ -166,15 +169,15 @@ def print_row(row):
 
 
 def print_summary(rows, builds):
-    """Prints geometric means and the least speed, by pass, type and head_dim."""
-    keys = dict.fromkeys((row["pass"], row["dtype"], row["head_dim"]) for row in rows)
+    """Prints geometric means and the least speed, by pass, data, type and head_dim."""
+    what = ("pass", "data", "dtype", "head_dim")
+    keys = dict.fromkeys(tuple(row[name] for name in what) for row in rows)
     for key in keys:
-        some = [row["speed"] for row in rows
-                if (row["pass"], row["dtype"], row["head_dim"]) == key]
+        some = [row["speed"] for row in rows if tuple(row[name] for name in what) == key]
         for name in builds[1:]:
             speeds = [speed[name] for speed in some]
             mean = math.exp(statistics.fmean(map(math.log, speeds)))
-            print(f"{key[0]}, {key[1]}, head_dim {key[2]}: {name} over {builds[0]}: {mean:.3f}, "
+            print(f"{key[0]}, {key[1]} data, {key[2]}, head_dim {key[3]}: {name} over {builds[0]}: {mean:.3f}, "
                   f"least {min(speeds):.3f}")
 
 
@@ -188,8 +191,9 @@ def main():
     rows = []
     for dtype in options.dtypes:
         for cell in cells(options, is_emulated):
-            rows.append(measure(cell, dtype, builds, options, watch, device))
-            print_row(rows[-1])
+            for kind in options.data:
+                rows.append(measure(cell, kind, dtype, builds, options, watch, device))
+                print_row(rows[-1])
     print_summary(rows, list(builds))
     write_report(options, __file__, {
         "what": "builds in turns in one process; speed: time of the first one over a build's own",

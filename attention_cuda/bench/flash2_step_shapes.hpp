@@ -6,15 +6,15 @@
 namespace flashlab::bench {
 
 /// Each has the ideas of those before it. The last one is the kernel of the library.
-inline constexpr const char* kSteps[] = {"portable", "wgmma",   "overlap",
-                                         "turns",    "guesses", "three stages"};
+inline constexpr const char* kSteps[] = {"portable", "wgmma",           "overlap",
+                                         "turns",    "maxima of three", "three stages"};
 inline constexpr int kNumSteps = 6;
 
 constexpr cuda::WgmmaShape shape_of_step(int head_dim, int step) {
   cuda::WgmmaShape shape = cuda::kWgmmaShapes[cuda::wgmma_index(head_dim)];
   shape.overlaps = step >= 2;
   shape.takes_turns = step >= 3;
-  shape.guesses = step >= 4;
+  shape.compares_three = step >= 4;
   if (step < 5) shape.stages_k = shape.stages_v = 2;
   return shape;
 }

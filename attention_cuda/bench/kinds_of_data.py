@@ -19,7 +19,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ("../python", "../../attention_cpu/bench"):
     sys.path.insert(0, os.path.join(HERE, folder))
 
-import flash_attention_3  # noqa: E402  (found by the paths above)
+import data_kinds  # noqa: E402  (found by the paths above)
+import flash_attention_3  # noqa: E402
 import flash_attention_4  # noqa: E402
 import flashlab_attention as flashlab  # noqa: E402
 from sides import add_report_arguments, device_of, write_report  # noqa: E402
@@ -32,18 +33,9 @@ KINDS = ("normal", "peaked", "sharp", "sink", "V of mean 3")
 
 
 def draw(kind, head_dim, dtype, device):
-    """Returns Q, K, V, dO. normal: scores have a standard deviation of 1; peaked 2; sharp 16. sink: all
-    queries prefer key 0."""
+    """Returns Q, K, V, dO."""
     Q, K, V, dO = (torch.randn(1, NUM_HEADS, SEQLEN, head_dim, device=device) for _ in range(4))
-    factor = {"peaked": 2**0.5, "sharp": 4}.get(kind, 1)
-    Q, K = Q * factor, K * factor
-    if kind == "sink":
-        Q[..., 0] = 4.0
-        K[:, :, 0] = 0
-        K[:, :, 0, 0] = 24.0
-    if kind == "V of mean 3":
-        V = V + 3
-    return [tensor.to(dtype) for tensor in (Q, K, V, dO)]
+    return [tensor.to(dtype) for tensor in (*data_kinds.shaped(kind, Q, K, V), dO)]
 
 
 def exact(Q, K, V, dO, is_causal):

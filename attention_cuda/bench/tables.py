@@ -2,7 +2,7 @@
 """Prints the tables of docs/attention_cuda_results.md from the committed results.
 
   tables.py NAME      one of: run, fa2, forward, float, backward, long, memory, short, few, rounded, rows,
-                      kernels, marks, tests; of several GPUs (docs/several_gpus.md): ranks, links, and of the
+                      kernels, marks, tests, data (by builds_in_turns.py); of several GPUs (docs/several_gpus.md): ranks, links, and of the
                       run "causes" also causes, flags
 
 If a source measured the same, its time is shown beside ours (source_timings.json).
@@ -276,6 +276,34 @@ def kernels():
     print("\n".join(line for line in results("on_a_gpu")["by_kernel"] if line.strip()))
 
 
+def data():
+    """Prints, for kinds of data and lengths, the time of the last build on normal data over that on this
+    kind, and the time of the first build over that of the last; means of both masks."""
+    found = results("data_in_turns")
+    first, *_, last = found["rows"][0]["samples_ms"]
+
+    def times(build, *cell):
+        return [statistics.median(row["samples_ms"][build]) for row in found["rows"]
+                if (row["head_dim"], row["data"], row["seqlen_q"]) == cell]
+
+    def over(some, others):
+        return f"{statistics.geometric_mean(a / b for a, b in zip(some, others)):.2f}"
+
+    lengths, kinds, head_dims = (list(dict.fromkeys(row[name] for row in found["rows"]))
+                                 for name in ("seqlen_q", "data", "head_dim"))
+    print(f"{found['gpu']}, {found['date']}; {first}: {found['builds'].get(first, '?')}, "
+          f"{last}: {found['builds'].get(last, '?')}")
+    table = []
+    for head_dim in head_dims:
+        for kind in kinds:
+            taken = [times(last, head_dim, kind, length) for length in lengths]
+            table.append([f"{head_dim:3} {kind}",
+                          *(over(times(last, head_dim, "normal", length), ms) for length, ms in zip(lengths, taken)),
+                          *(over(times(first, head_dim, kind, length), ms) for length, ms in zip(lengths, taken))])
+    titles = [f"{what} {length}" for what in ("of normal", f"{first} /") for length in lengths]
+    print_table(["", *titles], table)
+
+
 def links():
     """Bytes per second that each GPU sends and receives at once, by the size of a message."""
     found = results("ranks")["links"]
@@ -347,7 +375,7 @@ def flags():
     print_table(["call", "tokens", "flag", "usual ms", "with it ms", "ratio"], lines)
 
 
-TABLES = {"ranks": ranks, "links": links, "causes": causes, "flags": flags, "rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "forward": forward, "ordered": ordered, "training": training, "counters": counters, "float": floats, "backward": backward, "long": long,
+TABLES = {"data": data, "ranks": ranks, "links": links, "causes": causes, "flags": flags, "rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "forward": forward, "ordered": ordered, "training": training, "counters": counters, "float": floats, "backward": backward, "long": long,
           "memory": memory, "short": short, "few": few, "rounded": rounded, "marks": marks, "tests": tests}
 
 if __name__ == "__main__":

@@ -34,6 +34,8 @@ class RowMaxima {
   /// c m, rounded; NaN if it is beyond kLargestProduct.
   __device__ __forceinline__ float product(int i) const { return product_[i]; }
   __device__ __forceinline__ bool is_large(int i) const { return isnan(product_[i]); }
+  /// False if m is large or -inf: nothing is left to subtract, or nothing was there.
+  __device__ __forceinline__ bool subtracts_product(int i) const { return product_[i] > -INFINITY; }
 
   /// Whether `raise` may change m: true if c `largest` is above c m + kLag, or c m is large.
   __device__ __forceinline__ bool may_rise(int i, float largest, float c) const {
@@ -47,6 +49,18 @@ class RowMaxima {
     score_[i] = largest;
     product_[i] = fabsf(product) <= kLargestProduct ? product : NAN;
     return ptx::exp2_approximate((old - largest) * c);
+  }
+
+  /// The same unless m or `largest` is large. It reads c m alone, which is what weights subtracted.
+  __device__ __forceinline__ float raise_product(int i, float largest, float c) {
+    const float old = product_[i], product = largest * c;
+    const bool rises = product > old + kLag;
+    if (rises) score_[i] = largest;
+    product_[i] = rises ? product : old;
+    return rises ? ptx::exp2_approximate(old - product) : 1.F;
+  }
+  __device__ __forceinline__ bool needs_score(int i, float largest, float c) const {
+    return is_large(i) || fabsf(largest * c) > kLargestProduct;
   }
 
   /// scale m + ln l. The same of a state and of what the state was made from, unless m is large.

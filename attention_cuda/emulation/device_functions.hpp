@@ -191,6 +191,7 @@ inline float __logf(float x) noexcept { return logf(x); }
 inline std::uint32_t __float_as_uint(float value) { return std::bit_cast<std::uint32_t>(value); }
 inline float __uint_as_float(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
+inline int __vimax3_s32(int a, int b, int c) { return std::max(std::max(a, b), c); }
 inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
 inline long long __double_as_longlong(double value) { return std::bit_cast<long long>(value); }
 inline double __longlong_as_double(long long bits) { return std::bit_cast<double>(bits); }

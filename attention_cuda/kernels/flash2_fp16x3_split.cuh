@@ -281,6 +281,7 @@ struct Fp16x3Config : WgmmaConfig<Float16, kFp16x3Shapes[fp16x3_index(kHeadDimen
   static constexpr int kDim = kSplit.head_dim(), kPanelsOfPart = kDim / WgmmaShape::kPanelColumns;
   static constexpr int kNumScales = kSplit.num_scales();
   static constexpr bool kTakesWindows = false;
+  static constexpr int kFirstWarpgroup = 1;  // named barriers, one for each
   static constexpr int kScalesOfThread = (kNumScales + kWarpgroup - 1) / kWarpgroup;
   static constexpr int kBarrierBytes = kSplit.wgmma.barrier_bytes();
   static constexpr int kSharedBytes = kSplit.shared_bytes();

@@ -5,10 +5,8 @@
 //   1  S = Q Kj^T for the last tile j;  m = rowmax S;  P = 2^(c S - c m);  l = rowsum P
 //   for each K/V tile j before it:
 //     2  issue S = Q Kj^T, then O += P Vj+1, which run together
-//     3  wait for S.  Tiles with a mask: -inf for hidden keys; if c rowmax S exceeds c m by more than
-//        kLag, raise m and multiply l by 2^(c (old m - m)).  P' = 2^(c S - c m);  l = l + rowsum P'
-//        Tiles without a mask: P' and l with m as it is. Only if a weight is too large, compute S
-//        again and go on as with a mask. m needs no search in most tiles, and O no factor
+//     3  wait for S;  -inf for hidden keys.  If c rowmax S exceeds c m by more than kLag, raise m and
+//        multiply l by 2^(c (old m - m)), which most tiles do not.  P' = 2^(c S - c m);  l = l + rowsum P'
 //     4  wait for O;  if m was raised, O *= 2^(c (old m - m));  P = P'
 //   5  O += P V0;  O = O / l,  lse = scale m + ln l; or c m, l and O are stored as a state
 //   Where c m is above kLargestProduct, the exponent is c (S - m) (device/online_softmax.cuh)
@@ -103,7 +101,7 @@ class WgmmaComputing : private WgmmaOutput<Config> {
   using Output::arguments_, Output::work_, Output::row_, Output::lane_, Output::S_, Output::P_,
       Output::O_, Output::has_O_, Output::is_raised_;
   using Output::load_state, Output::clear_O, Output::rescale_O, Output::finish;
-  using Output::scale_scores, Output::raise_maximum, Output::exponentiate, Output::store_P;
+  using Output::scale_scores, Output::exponentiate, Output::store_P;
 
   __device__ void mark(WgmmaMark what, int tile) const {
     Config::Marks::mark(what, work_.turn, tile);
@@ -162,7 +160,6 @@ class WgmmaComputing : private WgmmaOutput<Config> {
     release(shared_.k_empty(first.index));
     scale_scores();
     mask(tile);
-    raise_maximum();
     exponentiate();
     store_P();
     if (has_O_) {
@@ -205,17 +202,8 @@ class WgmmaComputing : private WgmmaOutput<Config> {
     }
     mark(WgmmaMark::kHasS, tile);
     scale_scores();
-    if (kIsMasked || !Config::kGuesses) {
-      if (kIsMasked) mask(tile);
-      raise_maximum();
-      exponentiate();
-    } else if (!this->exponentiate_if_M_holds(Config::kFirstWarpgroup + warpgroup_)) {
-      multiply_Q_K(k);  // S is lost
-      ptx::wgmma_wait<0>();
-      scale_scores();
-      raise_maximum();
-      exponentiate();
-    }
+    if (kIsMasked) mask(tile);
+    exponentiate();
     mark(WgmmaMark::kHasP, tile);
     release(shared_.k_empty(k.index));
     if constexpr (Config::kOverlaps) mark(WgmmaMark::kWaitsForO, tile + 1);

@@ -17,9 +17,9 @@ struct WgmmaShape {
   int stages_k, stages_v;  // of sK and of sV
   int longest_pairs;       // keys up to which blocks take pairs of query tiles under a causal mask
   // What makes the kernel fast. bench/flash2_steps.cu leaves each of them out.
-  bool overlaps = true;     // Q K^T of a tile runs beside P V of the one before
-  bool takes_turns = true;  // the warpgroups issue their products one after the other
-  bool guesses = true;  // no search for the maximum in tiles without a mask, unless M is too small
+  bool overlaps = true;        // Q K^T of a tile runs beside P V of the one before
+  bool takes_turns = true;     // the warpgroups issue their products one after the other
+  bool compares_three = true;  // scores at a time in the search for the maximum
 
   static constexpr int kWarpgroupThreads = 128, kRowsOfWarpgroup = 64;
   static constexpr int kAlignment = 1024;
@@ -108,7 +108,7 @@ inline MovedBytes wgmma_moved(const AttentionProblem& problem, const WgmmaShape&
   return {(rows + 2 * problem.num_heads * keys_loaded) * row_bytes, rows * (row_bytes + kLseBytes)};
 }
 
-/// S = Q K^T and O += P V of one pair of tiles. M needs no search in tiles without a mask.
+/// S = Q K^T and O += P V of one pair of tiles.
 inline BlockWork flash2_wgmma_work(const WgmmaShape& shape) {
   const std::int64_t block_q = shape.block_q(), keys = shape.block_kv, head_dim = shape.head_dim,
                      rows = WgmmaShape::kRowsOfWarpgroup;
@@ -116,9 +116,9 @@ inline BlockWork flash2_wgmma_work(const WgmmaShape& shape) {
   work.products = {
       {block_q, keys, head_dim, rows, keys, Operand::kShared, Operand::kShared},
       {block_q, head_dim, keys, rows, head_dim, Operand::kResults, Operand::kSharedColumns}};
-  work.score_instructions = 2;                       // the multiply-add in the exponent, the sum
-  work.edge_instructions = 3;                        // the maximum besides
-  work.num_barriers = 2;                             // whether M holds, and the warpgroups' turns
+  work.score_instructions =
+      2.5;                // the multiply-add in the exponent, the sum, half a maximum of three
+  work.num_barriers = 1;  // the warpgroups' turns
   work.mbarrier_waits = work.mbarrier_arrivals = 2;  // K and V
   store_sums(work, block_q * head_dim, 2);
   work.first_bytes = 2 * head_dim * (block_q + keys);

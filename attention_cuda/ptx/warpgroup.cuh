@@ -37,18 +37,6 @@ __device__ __forceinline__ void barrier_arrive(int id, int num_threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(num_threads) : "memory");
 }
 
-/// As barrier_sync. Returns whether the condition holds for any of the threads.
-__device__ __forceinline__ bool barrier_any(int id, int num_threads, bool condition) {
-  std::uint32_t any;
-  asm volatile(
-      "{\n.reg .pred p, q;\nsetp.ne.u32 p, %3, 0;\nbar.red.or.pred q, %1, %2, p;\n"
-      "selp.u32 %0, 1, 0, q;\n}\n"
-      : "=r"(any)
-      : "r"(id), "r"(num_threads), "r"(static_cast<std::uint32_t>(condition))
-      : "memory");
-  return any != 0;
-}
-
 /// True in one lane of a warp whose lanes are all here.
 __device__ __forceinline__ bool elect_one() {
   std::uint32_t is_elected;

@@ -170,6 +170,52 @@ TEST_CASE("one score that is far above all others has weight 1", "[cuda][edges]"
   });
 }
 
+TEST_CASE("scores that rise or fall from key to key are right, below and above 0",
+          "[cuda][edges]") {
+  FLASHLAB_NEEDS_GPU();
+  constexpr std::int64_t kRising = 300;  // keys: several tiles, each of which has a new maximum
+  for_each_kernel(Pass::kForward, [](const KernelCase& kernel, DataType dtype) {
+    for (const double first : {-400.0, -100.0, -20.0, 0.0, 200.0}) {
+      const auto of_Q = [](auto i, auto j) { return j > 0 ? 0 : i % 2 == 0 ? 1 : -1; };
+      const auto of_K = [&](auto k, auto j) {
+        return j > 0 ? 0 : first + static_cast<double>(k / 2) / 2;
+      };
+      Edge edge(dtype, 64, of_Q, of_K, 64, kRising);
+      AttentionOptions options;
+      options.softmax_scale = 1;
+      edge.forward(kernel, options);
+      const std::vector<double> O = edge.O.values(), V = edge.V.values(), K = edge.K.values(),
+                                lse = edge.lse.values();
+      for (std::int64_t i = 0; i < 2; ++i) {  // the others see the same scores as one of these
+        const double sign = i == 0 ? 1 : -1;
+        double largest = -INFINITY, sum = 0, worst = 0;
+        for (std::int64_t k = 0; k < kRising; ++k)
+          largest = std::max(largest, sign * at(K, k, 0, 64));
+        std::vector<double> exact(64);
+        for (std::int64_t k = 0; k < kRising; ++k) {
+          const double weight = std::exp(sign * at(K, k, 0, 64) - largest);
+          sum += weight;
+          for (std::int64_t j = 0; j < 64; ++j) {
+            exact[static_cast<std::size_t>(j)] += weight * at(V, k, j, 64);
+          }
+        }
+        for (std::int64_t row = i; row < 64; row += 2) {
+          for (std::int64_t j = 0; j < 64; ++j) {
+            const double error =
+                std::abs(at(O, row, j, 64) - exact[static_cast<std::size_t>(j)] / sum);
+            worst = error <= worst ? worst : error;
+          }
+          const double found = lse[static_cast<std::size_t>(row)];
+          CHECK(std::abs(found - largest - std::log(sum)) < 0x1p-21 * (std::abs(found) + 1));
+        }
+        INFO("first score " << first << ", sign " << sign);
+        // The rounding of a score times log2(e) is that of its weight.
+        CHECK(worst < tolerance_of(dtype, kernel.arithmetic.products) + 0x1p-24 * std::abs(first));
+      }
+    }
+  });
+}
+
 TEST_CASE("a scale may make scores as large as fp32 holds", "[cuda][edges]") {
   FLASHLAB_NEEDS_GPU();
   // Scores differ by a hundredth of the largest one: no rounding of Q, K or the scale changes which it is.

@@ -52,14 +52,6 @@ __global__ void barrier_kernel(int expected) {
   }
 }
 
-/// Two warps ask again and again whether one thread's number is that of the round.
-__global__ void any_kernel(int guilty, int rounds, int* count) {
-  for (int round = 0; round < rounds; ++round) {
-    const bool any = ptx::barrier_any(2, 64, static_cast<int>(threadIdx.x) == guilty + 2 * round);
-    if (any) atomicAdd(count, 1);
-  }
-}
-
 __global__ void same_kernel(bool differ) {
   ptx::same_in_warp(static_cast<int>(threadIdx.x) / (differ ? 16 : 32));
 }
@@ -95,18 +87,6 @@ TEST_CASE("a named barrier counts the threads that it was told", "[async]") {
   CHECK(error_of([] { launch(1, 64, 0, barrier_kernel, 64); }) == "no error");
   CHECK_THAT(error_of([] { launch(1, 64, 0, barrier_kernel, 96); }),
              contains("threads, and one expects"));
-}
-
-TEST_CASE("a condition of one thread reaches all threads of its barrier, in its round", "[async]") {
-  const auto count = [](int guilty, int rounds) {
-    int threads = 0;
-    launch(1, 64, 0, any_kernel, guilty, rounds, &threads);
-    return threads;
-  };
-  CHECK(count(64, 4) == 0);
-  CHECK(count(63, 4) == 64);
-  CHECK(count(57, 4) == 4 * 64);
-  CHECK(count(59, 4) == 3 * 64);
 }
 
 TEST_CASE("same_in_warp refuses lanes that differ", "[async]") {

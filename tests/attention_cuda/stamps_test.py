@@ -28,7 +28,7 @@ def run_with(num_steps):
         found += [stamps.Stamp(start + at, 1, 1, tile, mark) for at, mark in STEP]
         found += [stamps.Stamp(start, 0, 1, tile, "waits for K"),
                   stamps.Stamp(start + 80, 0, 1, tile, "loads K")]
-    return stamps.Run(64, 2048, "guesses", 64, 128, sorted(found), 1.0, 1.0)
+    return stamps.Run(64, 2048, "maxima of three", 64, 128, sorted(found), 1.0, 1.0)
 
 
 class Stamps(unittest.TestCase):
@@ -79,7 +79,7 @@ class Stamps(unittest.TestCase):
                          [("S", 10, 45), ("dP", 30, 61), ("dQdVdK", 76, 98)])
 
     def test_a_step_that_was_not_recorded_is_refused_with_those_that_were(self):
-        with self.assertRaisesRegex(SystemExit, "step turns of head_dim 64: expected one of 64 guesses"):
+        with self.assertRaisesRegex(SystemExit, "step turns of head_dim 64: expected one of 64 maxima of three"):
             stamps.run_of([run_with(1)], 64, "turns")
 
 

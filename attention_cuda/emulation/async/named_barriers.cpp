@@ -11,7 +11,7 @@ constexpr int kRegistersOfBlock = 65536, kMostOfThread = 255;
 
 }  // namespace
 
-std::uint64_t NamedBarriers::arrive(int id, int num_threads, bool condition) {
+std::uint64_t NamedBarriers::arrive(int id, int num_threads) {
   if (id < 0 || id >= kCount) {
     throw std::logic_error("named barrier " + std::to_string(id) + "; expected 0 to 15");
   }
@@ -27,18 +27,11 @@ std::uint64_t NamedBarriers::arrive(int id, int num_threads, bool condition) {
   }
   barrier.expected = num_threads;
   const std::uint64_t round = barrier.round;
-  barrier.any |= condition;
   if (++barrier.arrived == num_threads) {
-    barrier.any_of_rounds[round % 2] = barrier.any;
     barrier.expected = barrier.arrived = 0;
-    barrier.any = false;
     ++barrier.round;
   }
   return round;
-}
-
-bool NamedBarriers::any_of_round(int id, std::uint64_t round) const {
-  return barriers_[static_cast<std::size_t>(id)].any_of_rounds[round % 2];
 }
 
 bool NamedBarriers::is_over(int id, std::uint64_t round) const {

@@ -13,13 +13,9 @@ class NamedBarriers {
  public:
   static constexpr int kCount = 16;
 
-  /// Notes the arrival of a thread and its condition (bar.red); returns the number of the barrier's
-  /// current round.
-  std::uint64_t arrive(int id, int num_threads, bool condition = false);
+  /// Notes the arrival of a thread; returns the number of the barrier's current round.
+  std::uint64_t arrive(int id, int num_threads);
   bool is_over(int id, std::uint64_t round) const;
-  /// Returns whether a thread of the round had a true condition. It may be one of the last two
-  /// that are over.
-  bool any_of_round(int id, std::uint64_t round) const;
   std::string missing(int id) const;
   void forget() { barriers_ = {}; }
 
@@ -27,8 +23,6 @@ class NamedBarriers {
   struct Barrier {
     int expected = 0, arrived = 0;  // expected: 0 between rounds
     std::uint64_t round = 0;
-    bool any = false;
-    std::array<bool, 2> any_of_rounds = {};  // of the last even and odd round
   };
   std::array<Barrier, kCount> barriers_;
 };

@@ -24,7 +24,7 @@ struct WgmmaConfig {
   static constexpr int kHeadDim = kShape.head_dim, kBlockKV = kShape.block_kv;
   static constexpr int kBlockQ = kShape.block_q(), kComputing = kShape.computing;
   static constexpr bool kOverlaps = kShape.overlaps, kTakesTurns = kShape.takes_turns;
-  static constexpr bool kGuesses = kShape.guesses;
+  static constexpr bool kComparesThree = kShape.compares_three;
   // Under the causal mask a warpgroup skips whole tiles only if the block has enough queries after it.
   static constexpr bool kSkips = kBlockQ - WgmmaShape::kRowsOfWarpgroup >= kBlockKV;
   static constexpr bool kTakesWindows = true;
@@ -36,9 +36,8 @@ struct WgmmaConfig {
   // Shares of the registers that the launch allocates: 168 for 384 threads, 128 for 512.
   static constexpr int kLoadingRegisters = kComputing == 2 ? 24 : 32;
   static constexpr int kComputingRegisters = kComputing == 2 ? 240 : 160;
-  // Named barriers: one for each warpgroup's turn, one for each warpgroup, one for all that compute.
-  static constexpr int kFirstTurn = 1, kFirstWarpgroup = kFirstTurn + kComputing;
-  static constexpr int kAllComputing = kFirstWarpgroup + kComputing;
+  // Named barriers: one for each warpgroup's turn, one for all that compute.
+  static constexpr int kFirstTurn = 1, kAllComputing = kFirstTurn + kComputing;
   static_assert(kBlockQ - WgmmaShape::kRowsOfWarpgroup <= kBlockKV || !kSkips,
                 "a warpgroup skips at most the last tile, or all");
   static_assert(kSharedBytes <= 227 << 10, "a block has at most 227 KiB");

@@ -11,10 +11,6 @@
 
 namespace flashlab::cuda {
 
-/// How large the weights of a thread in one row of S may become, in sum, before M is raised. So P
-/// fits fp16, whose largest number is 65504.
-inline constexpr float kLargestSum = 4096;
-
 /// A thread's part of 64 queries and a tile of keys: two rows, 8 apart, in the layout of wgmma's sums.
 template <class Config>
 class WgmmaSoftmax {
@@ -28,80 +24,27 @@ class WgmmaSoftmax {
     for (int i = 0; i < Config::kBlockKV / 2; ++i) S_[i] *= arguments_.factor;
   }
 
-  /// Raises m if a row of S exceeds it by too much. Computes the factor for O and rescales l.
-  __device__ void raise_maximum() {
-    const float c = arguments_.scale_log2;
-    float largest[2];
-    bool may_rise = false;
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      float of_thread = fmaxf(S_[2 * r], S_[2 * r + 1]);
-#pragma unroll
-      for (int i = 2 * r; i < Config::kBlockKV / 2; i += 4) {
-        of_thread = fmaxf(of_thread, fmaxf(S_[i], S_[i + 1]));
-      }
-      largest[r] = row_maximum(of_thread);
-      may_rise |= maxima_.may_rise(r, largest[r], c);
-    }
-    if (!__any_sync(~0U, may_rise)) return;
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      rescale_[r] = maxima_.raise(r, largest[r], c);
-      row_sum_[r] *= rescale_[r];
-    }
-    is_raised_ = true;
-  }
-
-  /// Replaces S by P and adds to l, per thread until the end.
+  /// Raises m if a row of S exceeds it by too much; computes the factor for O and rescales l. Then replaces S
+  /// by P and adds to l, per thread until the end.
   __device__ void exponentiate() {
     const float c = arguments_.scale_log2;
-    float product[2];  // as take_products does
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      product[r] = maxima_.product(r) == -INFINITY ? 0.F : maxima_.product(r);  // no -inf - -inf
+    float largest[2];  // of this thread
+    find_largest(largest);
+    if (__any_sync(~0U, maxima_.may_rise(0, largest[0], c) || maxima_.may_rise(1, largest[1], c))) {
+      raise_maximum(largest);
     }
-    if (__any_sync(~0U, maxima_.is_large(0) || maxima_.is_large(1))) {
-#pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        if (!maxima_.is_large(r)) continue;
-        const float m = maxima_.score(r);
-        product[r] = 0;
-#pragma unroll
-        for (int i = 2 * r; i < Config::kBlockKV / 2; i += 4) {
-          S_[i] -= m;
-          S_[i + 1] -= m;
-        }
-      }
-    }
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-#pragma unroll
-      for (int i = 2 * r; i < Config::kBlockKV / 2; i += 4) {
-        S_[i] = ptx::exp2_approximate(fmaf(S_[i], c, -product[r]));
-        S_[i + 1] = ptx::exp2_approximate(fmaf(S_[i + 1], c, -product[r]));
-        row_sum_[r] += S_[i] + S_[i + 1];
-      }
-    }
-  }
-
-  /// The same with m as it is, which is probably large enough. Returns false, with S lost and l
-  /// unchanged, if a weight is too large for P in any row of the warpgroup. The sum of a thread's
-  /// weights shows it, because it is large, infinite or NaN. So it is while a row has seen no key, where
-  /// c m is -inf, and if c m is large. `barrier`: a named one of the warpgroup.
-  __device__ bool exponentiate_if_M_holds(int barrier) {
-    const float c = arguments_.scale_log2;
+    // No -inf - -inf. Where c m is large, raise_maximum has subtracted m.
+    const float product[2] = {maxima_.subtracts_product(0) ? maxima_.product(0) : 0.F,
+                              maxima_.subtracts_product(1) ? maxima_.product(1) : 0.F};
     float sum[2] = {0, 0};
 #pragma unroll
     for (int i = 0; i < Config::kBlockKV / 2; ++i) {
       const int r = i / 2 % 2;
-      S_[i] = ptx::exp2_approximate(fmaf(S_[i], c, -maxima_.product(r)));
+      S_[i] = ptx::exp2_approximate(fmaf(S_[i], c, -product[r]));
       sum[r] += S_[i];
     }
-    const bool holds = sum[0] <= kLargestSum && sum[1] <= kLargestSum;
-    if (ptx::barrier_any(barrier, kWarpgroup, !holds)) return false;
     row_sum_[0] += sum[0];
     row_sum_[1] += sum[1];
-    return true;
   }
 
   /// An accumulator has the layout of A, with two columns per register.
@@ -112,6 +55,79 @@ class WgmmaSoftmax {
     }
   }
 
+ private:
+  /// The largest score of this thread in each of its rows, if that is above m. Else any of its scores.
+  __device__ void find_largest(float (&largest)[2]) const {
+    const bool may_be_negative = maxima_.product(0) < -kLag || maxima_.product(1) < -kLag ||
+                                 maxima_.is_large(0) || maxima_.is_large(1);
+    if (Config::kComparesThree && !__any_sync(~0U, may_be_negative)) {
+      find_largest_positive(largest);
+      return;
+    }
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      float even = S_[2 * r],
+            odd = S_[2 * r + 1];  // two chains, as each waits for its last maximum
+#pragma unroll
+      for (int i = 2 * r + 4; i < Config::kBlockKV / 2; i += 4) {
+        even = fmaxf(even, S_[i]);
+        odd = fmaxf(odd, S_[i + 1]);
+      }
+      largest[r] = fmaxf(even, odd);
+    }
+  }
+
+  /// Positive floats are in the order of their bits as integers, and above all negative ones; the largest
+  /// of three integers is one instruction. Among negative ones alone it finds the smallest.
+  __device__ void find_largest_positive(float (&largest)[2]) const {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      int even = __float_as_int(S_[2 * r]), odd = __float_as_int(S_[2 * r + 1]);
+#pragma unroll
+      for (int i = 2 * r + 4; i < Config::kBlockKV / 2; i += 8) {
+        if (i + 4 < Config::kBlockKV / 2) {
+          even = __vimax3_s32(even, __float_as_int(S_[i]), __float_as_int(S_[i + 4]));
+          odd = __vimax3_s32(odd, __float_as_int(S_[i + 1]), __float_as_int(S_[i + 5]));
+        } else {
+          even = __vimax3_s32(even, __float_as_int(S_[i]), __float_as_int(S_[i + 1]));
+        }
+      }
+      largest[r] = __int_as_float(max(even, odd));
+    }
+  }
+
+  /// If a row of S may exceed m by too much, or m is large.
+  __device__ void raise_maximum(float (&largest)[2]) {
+    const float c = arguments_.scale_log2;
+    largest[0] = row_maximum(largest[0]);
+    largest[1] = row_maximum(largest[1]);
+    if (__any_sync(
+            ~0U, maxima_.needs_score(0, largest[0], c) || maxima_.needs_score(1, largest[1], c))) {
+      raise_large(largest);
+    } else {
+      rescale_[0] = maxima_.raise_product(0, largest[0], c);
+      rescale_[1] = maxima_.raise_product(1, largest[1], c);
+    }
+    row_sum_[0] *= rescale_[0];
+    row_sum_[1] *= rescale_[1];
+    is_raised_ = true;
+  }
+  /// Where c m is large, S becomes S - m (device/online_softmax.cuh).
+  __device__ void raise_large(const float (&largest)[2]) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      rescale_[r] = maxima_.raise(r, largest[r], arguments_.scale_log2);
+      if (!maxima_.is_large(r)) continue;
+      const float m = maxima_.score(r);
+#pragma unroll
+      for (int i = 2 * r; i < Config::kBlockKV / 2; i += 4) {
+        S_[i] -= m;
+        S_[i + 1] -= m;
+      }
+    }
+  }
+
+ protected:
   const WgmmaArguments& arguments_;
   float S_[Config::kBlockKV / 2];
   std::uint32_t P_[Config::kBlockKV / 16][4];

@@ -124,6 +124,7 @@ double largest(const HostTensor& tensor) {
 }  // namespace
 
 TEST_CASE("dQ that kernels sum over all calls is that of one GPU, rounded once", "[ranks]") {
+  FLASHLAB_NEEDS_GPU();
   // Lengths that do not divide, one query tile and several, more ranks than keys, a cluster of two blocks;
   // in zigzag order, calls that leave out the first half of the queries.
   for (const auto& problem :
@@ -148,6 +149,7 @@ TEST_CASE("dQ that kernels sum over all calls is that of one GPU, rounded once",
 
 TEST_CASE("tensors that the kernel which sums dQ cannot address need the memory of another one",
           "[ranks]") {
+  FLASHLAB_NEEDS_GPU();
   const ShardedProblem problem = ranks_of(64, 150, 270, 3);
   const WholeInputs inputs = drawn_inputs(problem.whole, 4);
   const WholeResults whole = run_whole(problem.whole, inputs);

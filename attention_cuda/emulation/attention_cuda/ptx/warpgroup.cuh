@@ -48,14 +48,6 @@ inline void barrier_sync(int id, int num_threads) {
                         [&barriers, id, round] { return barriers.is_over(id, round); });
 }
 
-inline bool barrier_any(int id, int num_threads, bool condition) {
-  emulation::NamedBarriers& barriers = emulation::async_block().named_barriers();
-  const std::uint64_t round = barriers.arrive(id, num_threads, condition);
-  emulation::wait_until([&barriers, id] { return barriers.missing(id); },
-                        [&barriers, id, round] { return barriers.is_over(id, round); });
-  return barriers.any_of_round(id, round);
-}
-
 inline void barrier_arrive(int id, int num_threads) {
   emulation::async_block().named_barriers().arrive(id, num_threads);
 }
