@@ -111,8 +111,8 @@ TEST_CASE("the ratios to PyTorch on CPUs are those of the committed run", "[resu
   const std::string expected = "<!-- ratios of " + kResults + " -->\n" +
                                ratios_table(committed_results()) + "<!-- end -->\n";
   INFO(expected);
-  CHECK(flashlab::test::read_source(kSourceFolder + "/docs/attention_cpu_results.md").find(expected) !=
-        std::string::npos);
+  CHECK(flashlab::test::read_source(kSourceFolder + "/docs/attention_cpu_results.md")
+            .find(expected) != std::string::npos);
 }
 
 TEST_CASE("a committed run says where, when, with what and how it was measured", "[results]") {
