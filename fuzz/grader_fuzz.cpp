@@ -15,6 +15,9 @@ using namespace flashlab::exercises;
 namespace {
 
 constexpr std::int64_t kMilliseconds = 200;
+/// The limit is asked for between steps of the grading. With sanitizers the longest of them takes some 50 ms, and on
+/// a computer with other work 100.
+constexpr std::int64_t kLongestStep = 200;
 
 using Graders = std::map<std::string, std::unique_ptr<const Grader>, std::less<>>;
 
@@ -60,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::int64_t start = toy::thread_nanoseconds();
   const Verdict verdict = grade_text(grader, text);
   const std::int64_t used = (toy::thread_nanoseconds() - start) / 1'000'000;
-  fuzz::expect(used <= kMilliseconds + kMilliseconds / 10 + 50, "the limit is kept", text);
+  fuzz::expect(used <= kMilliseconds + kLongestStep, "the limit is kept", text);
   fuzz::expect(verdict.points >= 0 && verdict.points <= verdict.max_points, "points are in range",
                text);
   fuzz::expect(verdict.passed() || !verdict.findings.empty(), "a loss has a reason", text);

@@ -178,7 +178,7 @@ TEST_CASE("scores that rise or fall from key to key are right, below and above 0
     for (const double first : {-400.0, -100.0, -20.0, 0.0, 200.0}) {
       const auto of_Q = [](auto i, auto j) { return j > 0 ? 0 : i % 2 == 0 ? 1 : -1; };
       const auto of_K = [&](auto k, auto j) {
-        return j > 0 ? 0 : first + static_cast<double>(k / 2) / 2;
+        return j > 0 ? 0 : first + static_cast<double>(k - k % 2) / 4;
       };
       Edge edge(dtype, 64, of_Q, of_K, 64, kRising);
       AttentionOptions options;

@@ -37,7 +37,7 @@ class Watcher : public cuda::KernelObserver {
     emulation::reset_statistics();
     emulation::set_runs_blocks(false);
   }
-  ~Watcher() { emulation::set_runs_blocks(true); }
+  ~Watcher() override { emulation::set_runs_blocks(true); }
   void before(std::string_view, cuda::Stream) override {
     num_grids_ = emulation::launched_grids().size();
   }
