@@ -34,6 +34,7 @@ for folder in ("../python", "../../attention_cpu/bench"):
     sys.path.insert(0, os.path.join(HERE, folder))
 
 import cases  # noqa: E402  (found by the paths above)
+import data_kinds  # noqa: E402
 import flash_attention_4  # noqa: E402
 import flashlab_attention as flashlab  # noqa: E402
 import reference  # noqa: E402
@@ -115,10 +116,10 @@ def contestants_of(case, sets, exact):
     return ready, refused
 
 
-def measure(case, watch, rates, device):
+def measure(case, watch, rates, device, kind):
     """Returns one row: a report for each entry."""
     num_sets = cases.num_input_sets(case, watch.l2_bytes)
-    sets = [sides.Inputs(case, seed, device) for seed in range(num_sets)]
+    sets = [sides.Inputs(case, seed, device, kind) for seed in range(num_sets)]
     exact = sets[0].exact(case)
     ready, reports = contestants_of(case, sets, exact)
     for contestant in ready:  # the first run on the other sets is not timed either
@@ -240,6 +241,7 @@ def parse_arguments():
         help="libflashlab_cuda.so (FLASHLAB_CUDA_LIBRARY, or the one in build/)")
     add("--rows", default="a,b,c,d,e,f,g", help="which groups of cases.py (a,b,c,d,e,f,g)")
     add("--directions", default=",".join(cases.DIRECTIONS), help="which of these cases")
+    add("--data", choices=data_kinds.KINDS, default="normal", help="the kind of Q, K and V (data_kinds.py)")
     add("--quick", action="store_true", help="fewer lengths")
     add("--fa4", metavar="FOLDER", help="site folder with flash-attn-4 and what it needs, if this "
         "Python does not have them")
@@ -277,7 +279,7 @@ def run(options, library, absent):
               if case.direction in options.directions]
     for side in absent:
         chosen = cases.without(side, chosen)
-    result = {"left_out": absent, "rows": [], "memory": []}
+    result = {"left_out": absent, "data": options.data, "rows": [], "memory": []}
     rates = read_rate = None
     if library.is_emulated:
         watch, chosen = stopwatch.ProcessorStopwatch(), cases.tiny(chosen)
@@ -294,7 +296,7 @@ def run(options, library, absent):
             print("plain read of 1 GiB, TB/s:", "  ".join(
                 f"{name} {rate / 1e12:.2f}" for name, rate in found.items()))
     for case in chosen:
-        row = measure(case, watch, rates, library.device_type)
+        row = measure(case, watch, rates, library.device_type, options.data)
         if not library.is_emulated:
             add_shares(row, case, result["product_flops_per_s"], read_rate)
         result["rows"].append(row)

@@ -9,6 +9,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
+import data_kinds
 import flash_attention_4
 import flashlab_attention as flashlab
 from reference import exact_backward, exact_forward
@@ -64,12 +65,13 @@ class Refused(Exception):
 class Inputs:
     """Q, K, V, dO, and the exact O and lse, which are inputs of all our backward passes."""
 
-    def __init__(self, case, seed, device):
-        generator = torch.Generator(device=device).manual_seed(seed)
-        shapes = (case.q_shape, case.kv_shape, case.kv_shape, case.q_shape)
+    def __init__(self, case, seed, device, kind="normal"):
+        torch.manual_seed(seed)
+        Q, K, V, dO = (torch.randn(shape, device=device)
+                       for shape in (case.q_shape, case.kv_shape, case.kv_shape, case.q_shape))
         dtype = DTYPES[case.dtype]
         self.Q, self.K, self.V, self.dO = (
-            torch.randn(shape, generator=generator, device=device).to(dtype) for shape in shapes)
+            tensor.to(dtype) for tensor in (*data_kinds.shaped(kind, Q, K, V), dO))
         self.exact_O, self.lse = exact_forward(self.Q, self.K, self.V, case.mask)
         self.O = self.exact_O.to(dtype)
 
