@@ -319,8 +319,7 @@ void throw_unless_ok(flashlab_status status) {
   if (status == FLASHLAB_OK) return;
   const torch_abi::Functions& torch = torch_abi::functions();
   const char* const text = flashlab_last_error();
-  (status == FLASHLAB_ERROR_ARGUMENT ? torch.throw_invalid_argument
-                                     : torch.throw_runtime_error)(text);
+  (status == FLASHLAB_ERROR_ARGUMENT ? torch.throw_value_error : torch.throw_runtime_error)(text);
 }
 
 flashlab_status forward_on(StableValue* stack) {

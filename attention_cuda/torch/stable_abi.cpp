@@ -12,6 +12,44 @@ using system::OpenedLibrary;
 
 Functions all = {};
 
+// PyTorch 2.11 turns std::invalid_argument into ValueError, and 2.15 makes a RuntimeError of it, as of all exceptions
+// that it does not know. Its own one, c10::ValueError, is not in the stable ABI. So it is made by its constructor
+// where PyTorch has that, in more memory than it takes (some 140 bytes).
+
+struct SourceLocation {  // c10::SourceLocation
+  const char *function, *file;
+  std::uint32_t line;
+};
+
+constexpr std::size_t kBytesOfError = 1024;
+
+struct ValueErrors {
+  void (*construct)(void*, SourceLocation, std::string);
+  void* type;  // std::type_info
+  void* (*allocate)(std::size_t);
+  void (*raise)(void*, void*, void (*)(void*));
+};
+ValueErrors value_errors = {};
+
+/// The destructor is the first function of the virtual table.
+void destroy_error(void* error) { (*static_cast<void (***)(void*)>(error))[0](error); }
+
+void throw_value_error(const char* text) {
+  void* const error = value_errors.allocate(kBytesOfError);
+  value_errors.construct(error, {"flashlab", "", 0}, text);
+  value_errors.raise(error, value_errors.type, destroy_error);
+}
+
+bool find_value_errors(const OpenedLibrary& standard) {
+  const auto c10 = OpenedLibrary::of_process("libc10.so");
+  return c10.find(value_errors.construct,
+                  "_ZN3c1010ValueErrorC1ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_"
+                  "traitsIcESaIcEEE") &&
+         c10.find(value_errors.type, "_ZTIN3c1010ValueErrorE") &&
+         standard.find(value_errors.allocate, "__cxa_allocate_exception") &&
+         standard.find(value_errors.raise, "__cxa_throw");
+}
+
 }  // namespace
 
 const Functions& functions() { return all; }
@@ -54,11 +92,11 @@ std::optional<std::string> load() {
     of_cuda.find(all.current_stream, "aoti_torch_get_current_cuda_stream");
   }
   const auto standard = OpenedLibrary::of_process("libstdc++.so.6");
-  if (!standard ||
-      !standard.find(all.throw_invalid_argument, "_ZSt24__throw_invalid_argumentPKc") ||
+  if (!standard || !standard.find(all.throw_value_error, "_ZSt24__throw_invalid_argumentPKc") ||
       !standard.find(all.throw_runtime_error, "_ZSt21__throw_runtime_errorPKc")) {
     return "no libstdc++.so.6 with its exceptions in this process: expected PyTorch's";
   }
+  if (find_value_errors(standard)) all.throw_value_error = throw_value_error;
   return std::nullopt;
 }
 

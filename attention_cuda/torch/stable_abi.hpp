@@ -52,9 +52,9 @@ struct Functions {
   std::int32_t (*cpu)();
   std::int32_t (*cuda)();
   Error (*current_stream)(std::int32_t, void**);  // null if PyTorch has no CUDA
-  // Throw std::invalid_argument and std::runtime_error: an exception that PyTorch catches must be
-  // thrown by the C++ library that it uses.
-  void (*throw_invalid_argument)(const char*);
+  // Throw what becomes ValueError and RuntimeError in Python. An exception that PyTorch catches must be thrown
+  // by the C++ library that it uses.
+  void (*throw_value_error)(const char*);
   void (*throw_runtime_error)(const char*);
 };
 
