@@ -65,7 +65,10 @@ not_in_fast=('labels of loads add up' 'a budget that ends at any moment' 'leave 
 test_with_sanitizers() {
   # The documents contain tables of searches with a time limit, in which a slow build finds less.
   local leave_out=(--exclude-regex 'every block of the docs') targets=(all)
-  local options=(-DFLASHLAB_INSTRUCTION_SETS=all -DFLASHLAB_EMULATED_KERNELS=ON -DFLASHLAB_ONLY_TESTS=)
+  # A function of another library that is looked up by its name has our own names in its type: clang says that
+  # this is not the type with which the tests' stand-ins for such libraries were compiled.
+  local options=(-DFLASHLAB_INSTRUCTION_SETS=all -DFLASHLAB_EMULATED_KERNELS=ON -DFLASHLAB_ONLY_TESTS=
+                 '-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1 -fno-sanitize=function')
   if [[ $1 == fast ]]; then
     options=(-DFLASHLAB_INSTRUCTION_SETS=baseline -DFLASHLAB_EMULATED_KERNELS=OFF
              "-DFLASHLAB_ONLY_TESTS=$hostile_input"

@@ -62,8 +62,14 @@ Outcome Workplace::shell(const std::string& line) const {
   write("script", kPreamble + ("cd '" + folder_.string() +
                                "'\nexport XDG_STATE_HOME=\"$PWD/.state\"\nflashlab() { '" +
                                FLASHLAB_BINARY + "' \"$@\"; }\n" + line + "\n"));
-  const std::string command = "timeout 60 bash '" + path("script").string() + "' </dev/null >'" +
-                              path("stdout").string() + "' 2>'" + path("stderr").string() + "'";
+#ifdef FLASHLAB_HAS_ADDRESS_SANITIZER
+  const std::string seconds = "300";
+#else
+  const std::string seconds = "60";
+#endif
+  const std::string command = "timeout " + seconds + " bash '" + path("script").string() +
+                              "' </dev/null >'" + path("stdout").string() + "' 2>'" +
+                              path("stderr").string() + "'";
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, read("stdout"), read("stderr")};
 }
