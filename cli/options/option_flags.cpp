@@ -3,6 +3,7 @@
 #include "cli/options/options.hpp"
 #include "cli/terminal/ascii_output.hpp"
 #include "cli/terminal/pager.hpp"
+#include "cli/terminal/text_table.hpp"
 #include "text/numbers.hpp"
 
 namespace flashlab::cli {

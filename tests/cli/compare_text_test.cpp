@@ -251,8 +251,6 @@ TEST_CASE("a measured time may be the floor of its GPU, but not below") {
                                    "the measurement is wrong"));
 }
 
-}  // namespace flashlab::test
-
 TEST_CASE("a row is explained by bars of its units and by the one that binds") {
   nlohmann::json file = round_file();
   nlohmann::json& step = file["rows"][0]["steps"][0];
@@ -299,3 +297,5 @@ TEST_CASE("a row that is not in the table cannot be explained") {
     CHECK_THAT(outcome.err, contains("a row of the table, 1 to 1"));
   }
 }
+
+}  // namespace flashlab::test

@@ -272,8 +272,6 @@ TEST_CASE("ranges that are none are complained of with their place", "[drawn]") 
   CHECK_THAT(errors("drawn = { n = [17, 40] }\ntemporaries = \"2*m\""), contains("'temporaries'"));
 }
 
-}  // namespace flashlab::test
-
 TEST_CASE("an ATOMIC_ADD is a load and a store for limits and points", "[drawn]") {
   const std::string level = "level = \"matmul\"\n";
   const std::string in_dram =
@@ -303,3 +301,5 @@ TEST_CASE("an ATOMIC_ADD is a load and a store for limits and points", "[drawn]"
     CHECK(graded("most = { " + most + " }").outcome == Outcome::kCostly);
   }
 }
+
+}  // namespace flashlab::test

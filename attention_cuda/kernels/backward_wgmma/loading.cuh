@@ -386,11 +386,11 @@ __device__ inline void store_limits(ptx::SharedAddress to, const VisibleKeys& vi
 /// that are not in `kept` to 0.
 __device__ inline void clear_rows(ptx::SharedAddress tile, int rows, int num_panels,
                                   const IndexRange& kept, int thread, int num_threads) {
-  constexpr int kPanelRowBytes = BwdWgmmaShape::kPanelRowBytes, kWords = kPanelRowBytes / 4;
+  constexpr int kRowBytes = BwdWgmmaShape::kPanelRowBytes, kWords = kRowBytes / 4;
   for (int panel = 0; panel < num_panels; ++panel) {
     for (int word = thread; word < rows * kWords; word += num_threads) {
       if (word >= kept.first * kWords && word < kept.end * kWords) continue;
-      ptx::store_shared(tile + panel * rows * kPanelRowBytes + 4 * word, 0U);
+      ptx::store_shared(tile + panel * rows * kRowBytes + 4 * word, 0U);
     }
   }
   ptx::fence_async_proxy();

@@ -10,6 +10,7 @@
 
 #include "attention_cuda/ranks/peer_communicator.hpp"
 #include "attention_cuda/ranks/sharded_attention.hpp"
+#include "tests/attention_cuda/kernels_here.hpp"
 #include "tests/attention_cuda/ranks/sharded_run.hpp"
 #include "tests/catch_shim.hpp"
 
