@@ -41,9 +41,9 @@ def source_of(program, level):
 
 class Nvrtc:
     def __init__(self):
-        self.library = ctypes.CDLL(os.environ.get("FLASHLAB_NVRTC", "libnvrtc.so.13"))
+        self.nvrtc = ctypes.CDLL(os.environ.get("FLASHLAB_NVRTC", "libnvrtc.so.13"))
         major, minor = ctypes.c_int(), ctypes.c_int()
-        self.library.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
+        self.nvrtc.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
         self.version = f"{major.value}.{minor.value}"
 
     def seconds(self, source, architecture):
@@ -51,10 +51,10 @@ class Nvrtc:
         options = [f"--gpu-architecture={architecture}", "--std=c++17", "--fmad=false", "--no-cache"]
         texts = (ctypes.c_char_p * len(options))(*[option.encode() for option in options])
         program, start = ctypes.c_void_p(), time.process_time()
-        self.library.nvrtcCreateProgram(ctypes.byref(program), source, b"program.cu", 0, None, None)
-        code = self.library.nvrtcCompileProgram(program, len(options), texts)
+        self.nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"program.cu", 0, None, None)
+        code = self.nvrtc.nvrtcCompileProgram(program, len(options), texts)
         seconds = time.process_time() - start
-        self.library.nvrtcDestroyProgram(ctypes.byref(program))
+        self.nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
         return seconds if code == 0 else None
 
 
