@@ -183,7 +183,11 @@ def print_summary(rows, builds):
 
 def main():
     options = parse_arguments()
-    builds = {name: flashlab_library.Library(path) for name, path in options.builds}
+    try:
+        builds = {name: flashlab_library.Library(path) for name, path in options.builds}
+    except RuntimeError as error:  # no such library
+        print(f"builds_in_turns.py: {error}", file=sys.stderr)
+        return 2
     is_emulated = all(library.is_emulated for library in builds.values())
     device = "cpu" if is_emulated else "cuda"
     watch = ProcessorStopwatch() if is_emulated else GpuStopwatch()

@@ -7,7 +7,7 @@
   sink      every query prefers key 0
   trained   as trained models have them: heavy tails, a few channels with a large mean, rotary positions; the scores of a
             head have a standard deviation of 3
-  V of mean 3
+  V of mean 3  normal, and 3 is added to V
 """
 import math
 

@@ -66,8 +66,8 @@ class WgmmaSoftmax {
     }
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      float even = S_[2 * r],
-            odd = S_[2 * r + 1];  // two chains, as each waits for its last maximum
+      // Two chains, as each comparison waits for the one before.
+      float even = S_[2 * r], odd = S_[2 * r + 1];
 #pragma unroll
       for (int i = 2 * r + 4; i < Config::kBlockKV / 2; i += 4) {
         even = fmaxf(even, S_[i]);
