@@ -35,6 +35,14 @@ constexpr std::size_t kSmallBytes = 1'000'000;
 FakeFunction* function_of(void* handle) { return static_cast<FakeFunction*>(handle); }
 void* pointer_of(unsigned long long address) { return reinterpret_cast<void*>(address); }
 
+/// Makes the emulation of this library the one that libraries of kernels use, too: threadIdx and the like. They have a
+/// copy of each inline variable, which only g++ merges with that of a library which is not global.
+bool share_emulation() {
+  Dl_info own{};
+  return dladdr(reinterpret_cast<void*>(&share_emulation), &own) != 0 &&
+         dlopen(own.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD) != nullptr;
+}
+
 }  // namespace
 
 extern "C" {
@@ -98,6 +106,7 @@ int cuMemsetD8Async(unsigned long long to, unsigned char byte, std::size_t bytes
 
 /// The image is the path of the library that the fake NVRTC built.
 int cuModuleLoadData(void** module, const void* image) {
+  if (!share_emulation()) return kInvalidImage;
   *module = dlopen(static_cast<const char*>(image), RTLD_NOW | RTLD_LOCAL);
   return *module != nullptr ? 0 : kInvalidImage;
 }
