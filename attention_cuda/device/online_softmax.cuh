@@ -5,27 +5,39 @@
 //
 // Everything is in powers of two: exp(scale (s - m)) = 2^(c (s - m)), c = scale log2(e), where m is the
 // largest s. m may be an older one, by which c s is at most kLag too large. Then P is at most 2^kLag,
-// which costs fp32 sums and 16-bit P no precision, and O is rarely rescaled. O / l is the same.
+// which costs fp32 sums and 16-bit P no precision, and O is rarely rescaled. O / l is the same. O is finite
+// while seqlen_k 2^kLag max|V| is.
 //
 // A multiply-add of s, c and -(c m) rounds c m before it subtracts. So the largest weight is not exactly 1,
 // but 2^e with |e| <= 2^-24 |c m|. Up to kLargestProduct it is 1 in bf16 and fp16, and beyond, (s - m) c
 // takes its place: its large parts cancel before anything is rounded.
+//
+// 16-bit P is rounded, and l is the sum before that. Where one weight is nearly all of l, its error is that of O, unless m
+// is its score and it is 1. So O is divided by l + e at the end, with the error e of the largest weight.
 #pragma once
 
 #include <cuda_runtime.h>
 
+#include "attention/tensor.hpp"
+#include "attention_cuda/ptx/convert.cuh"
 #include "attention_cuda/ptx/exp2.cuh"
 
 namespace flashlab::cuda {
 
 inline constexpr float kLog2E = 1.44269504088896340736f, kLn2 = 0.693147180559945309417f;
-inline constexpr float kLag = 8;
+/// For P in this type. Scores with a standard deviation of 16, and their largest in the first tile, seldom exceed
+/// that by 32.
+template <class Element>
+inline constexpr float kLag = 32;
+template <>
+inline constexpr float kLag<Float16> = 15;  // its largest number is just below 2^16
 inline constexpr float kLargestProduct = 4096;
 
 /// The largest score m of each row, as far as the thread knows it, and what weights subtract for it.
-template <int kRows>
+template <int kRows, class Element>
 class RowMaxima {
  public:
+  static constexpr float kLag = cuda::kLag<Element>;
   __device__ __forceinline__ RowMaxima() {
 #pragma unroll
     for (int i = 0; i < kRows; ++i) score_[i] = product_[i] = -INFINITY;  // no key is visible
@@ -63,6 +75,14 @@ class RowMaxima {
     return is_large(i) || fabsf(largest * c) > kLargestProduct;
   }
 
+  /// What rounding to Element adds to the weight of `largest`, the largest score that was seen.
+  __device__ __forceinline__ float rounding_of(int i, float largest, float c) const {
+    if (largest == -INFINITY) return 0;
+    const float exponent = is_large(i) ? (largest - score_[i]) * c : fmaf(largest, c, -product_[i]);
+    const float weight = ptx::exp2_approximate(exponent);
+    return ptx::to_float(ptx::from_float<Element>(weight)) - weight;
+  }
+
   /// scale m + ln l. The same of a state and of what the state was made from, unless m is large.
   __device__ __forceinline__ float log_sum(int i, float l, float scale) const {
     if (l == 0) return -INFINITY;
@@ -97,14 +117,26 @@ class RowMaxima {
 };
 
 /// The rows that one lane shares with three other lanes: two for each 16 x 8 tile of sums.
-template <int kRowTiles>
+template <int kRowTiles, class Element>
 struct RowStatistics {
-  RowMaxima<2 * kRowTiles> maxima;  // of row 8 half of tile r: 2 r + half
-  float sum[kRowTiles][2];          // l, this lane's part
+  static constexpr bool kRounds = sizeof(Element) == 2;  // P
+
+  RowMaxima<2 * kRowTiles, Element> maxima;  // of row 8 half of tile r: 2 r + half
+  float sum[kRowTiles][2];                   // l, this lane's part
+  float largest[kRowTiles][2];               // score that was seen, if P is rounded
 
   __device__ __forceinline__ RowStatistics() {
 #pragma unroll
-    for (int r = 0; r < kRowTiles; ++r) sum[r][0] = sum[r][1] = 0;
+    for (int r = 0; r < kRowTiles; ++r) {
+      sum[r][0] = sum[r][1] = 0;
+      largest[r][0] = largest[r][1] = -INFINITY;
+    }
+  }
+
+  /// What rounding P adds to the largest weight of a row.
+  __device__ __forceinline__ float error(int r, int half, float c) const {
+    if constexpr (!kRounds) return 0;
+    return maxima.rounding_of(2 * r + half, largest[r][half], c);
   }
 };
 
@@ -119,8 +151,8 @@ __device__ __forceinline__ float row_sum(float value) {
 }
 
 /// Raises m if a row of S exceeds it by too much, and rescales l and O. scale_log2: c, positive.
-template <int kRowTiles, int kKeyTiles, int kColumnTiles>
-__device__ __forceinline__ void raise_maximum(RowStatistics<kRowTiles>& rows,
+template <class Element, int kRowTiles, int kKeyTiles, int kColumnTiles>
+__device__ __forceinline__ void raise_maximum(RowStatistics<kRowTiles, Element>& rows,
                                               const float (&S)[kRowTiles][kKeyTiles][4],
                                               float scale_log2,
                                               float (&O)[kRowTiles][kColumnTiles][4]) {
@@ -136,6 +168,9 @@ __device__ __forceinline__ void raise_maximum(RowStatistics<kRowTiles>& rows,
         of_lane = fmaxf(of_lane, fmaxf(S[r][n][2 * half], S[r][n][2 * half + 1]));
       }
       largest[r][half] = row_maximum(of_lane);
+      if constexpr (RowStatistics<kRowTiles, Element>::kRounds) {
+        rows.largest[r][half] = fmaxf(rows.largest[r][half], largest[r][half]);
+      }
       may_rise |= rows.maxima.may_rise(2 * r + half, largest[r][half], scale_log2);
     }
   }
@@ -157,8 +192,8 @@ __device__ __forceinline__ void raise_maximum(RowStatistics<kRowTiles>& rows,
 
 /// What the exponents subtract: c m. Where that is large, S becomes S - m, so that its large part
 /// is gone before anything is rounded, and nothing is left to subtract.
-template <int kRowTiles, int kKeyTiles>
-__device__ __forceinline__ void take_products(const RowStatistics<kRowTiles>& rows,
+template <class Element, int kRowTiles, int kKeyTiles>
+__device__ __forceinline__ void take_products(const RowStatistics<kRowTiles, Element>& rows,
                                               float (&S)[kRowTiles][kKeyTiles][4],
                                               float (&product)[kRowTiles][2]) {
   bool is_large = false;
@@ -183,8 +218,8 @@ __device__ __forceinline__ void take_products(const RowStatistics<kRowTiles>& ro
 }
 
 /// Replaces S by P and adds to l.
-template <int kRowTiles, int kKeyTiles>
-__device__ __forceinline__ void exponentiate(RowStatistics<kRowTiles>& rows,
+template <class Element, int kRowTiles, int kKeyTiles>
+__device__ __forceinline__ void exponentiate(RowStatistics<kRowTiles, Element>& rows,
                                              float (&S)[kRowTiles][kKeyTiles][4],
                                              float scale_log2) {
   float product[kRowTiles][2];

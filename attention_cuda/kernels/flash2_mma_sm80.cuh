@@ -93,12 +93,13 @@ __device__ __forceinline__ void store_pair(float* to, float first, float second)
   *reinterpret_cast<float2*>(to) = make_float2(first, second);
 }
 
-/// Stores O = O / l in the warp's own rows of sQ, and lse in global memory. scale: of S, positive.
+/// Stores O = O / (l + error) in the warp's own rows of sQ, and lse in global memory. scale: of S, positive.
 template <class Config>
-__device__ __forceinline__ void finish(Fragments<Config>& fragments,
-                                       const RowStatistics<Config::kRowTiles>& rows,
-                                       const typename Config::WarpQTile& sQ, float* mLse,
-                                       std::int64_t lse_stride, float scale, int num_rows) {
+__device__ __forceinline__ void finish(
+    Fragments<Config>& fragments,
+    const RowStatistics<Config::kRowTiles, typename Config::Element>& rows,
+    const typename Config::WarpQTile& sQ, float* mLse, std::int64_t lse_stride, float scale,
+    int num_rows) {
   __syncwarp();  // all lanes have finished reading these rows as queries
   const int lane = lane_id();
 #pragma unroll
@@ -107,7 +108,7 @@ __device__ __forceinline__ void finish(Fragments<Config>& fragments,
     for (int half = 0; half < 2; ++half) {
       const int row = 16 * r + 8 * half + lane / 4;
       const float sum = row_sum(rows.sum[r][half]);
-      const float inverse = sum == 0 ? 0.f : 1.f / sum;
+      const float inverse = sum == 0 ? 0.f : 1.f / (sum + rows.error(r, half, scale * kLog2E));
 #pragma unroll
       for (int n = 0; n < Config::kColumnTiles; ++n) {
         store_pair(sQ.at(row, 8 * n + lane % 4 * 2), fragments.O[r][n][2 * half] * inverse,
@@ -122,10 +123,10 @@ __device__ __forceinline__ void finish(Fragments<Config>& fragments,
 
 /// The state of a warp's queries.
 template <class Config>
-__device__ __forceinline__ void load_state(Fragments<Config>& fragments,
-                                           RowStatistics<Config::kRowTiles>& rows,
-                                           const StateTensors& state, int b, int h, int first_query,
-                                           const Sizes& sizes, float scale_log2) {
+__device__ __forceinline__ void load_state(
+    Fragments<Config>& fragments, RowStatistics<Config::kRowTiles, typename Config::Element>& rows,
+    const StateTensors& state, int b, int h, int first_query, const Sizes& sizes,
+    float scale_log2) {
   const int lane = new_lane_id();
 #pragma unroll
   for (int r = 0; r < Config::kRowTiles; ++r) {
@@ -149,10 +150,11 @@ __device__ __forceinline__ void load_state(Fragments<Config>& fragments,
   }
 }
 template <class Config>
-__device__ __forceinline__ void store_state(const Fragments<Config>& fragments,
-                                            const RowStatistics<Config::kRowTiles>& rows,
-                                            const StateTensors& state, int b, int h,
-                                            int first_query, const Sizes& sizes, float scale_log2) {
+__device__ __forceinline__ void store_state(
+    Fragments<Config>& fragments,
+    const RowStatistics<Config::kRowTiles, typename Config::Element>& rows,
+    const StateTensors& state, int b, int h, int first_query, const Sizes& sizes,
+    float scale_log2) {
   const int lane = new_lane_id();
 #pragma unroll
   for (int r = 0; r < Config::kRowTiles; ++r) {
@@ -161,6 +163,12 @@ __device__ __forceinline__ void store_state(const Fragments<Config>& fragments,
       const int row = ptx::recomputed(first_query + 16 * r + 8 * half + lane / 4);
       const float sum = row_sum(rows.sum[r][half]);
       if (row >= sizes.seqlen_q) continue;
+      const float of_O = sum == 0 ? 1.f : sum / (sum + rows.error(r, half, scale_log2));
+#pragma unroll
+      for (int n = 0; n < Config::kHeadDim / 8; ++n) {
+        fragments.O[r][n][2 * half] *= of_O;
+        fragments.O[r][n][2 * half + 1] *= of_O;
+      }
       float factor;
       const float m = rows.maxima.state(2 * r + half, scale_log2, factor);
       StateRow(state, ptx::recomputed(b), ptx::recomputed(h), row, lane, sizes.head_dim)
@@ -235,7 +243,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
   take_sign_into_queries<Config>(sWarpQ, arguments.softmax_scale);
   const ARows<typename Config::WarpQTile> query_rows(sWarpQ);
   Fragments<Config> fragments;
-  RowStatistics<Config::kRowTiles> rows;
+  RowStatistics<Config::kRowTiles, typename Config::Element> rows;
   clear(fragments.O);
   if constexpr (kHasState) {
     if (state_in.is_given()) {

@@ -112,20 +112,22 @@ __device__ __forceinline__ void load_packed_queries(
   }
 }
 
-/// Stores a warp's numerator, maximum and sum.
+/// Stores a warp's numerator, times l / (l + the largest weight's error), maximum and sum.
 template <class Config>
-__device__ __forceinline__ void store_result(const warp_attention::Fragments<Config>& fragments,
-                                             const RowStatistics<1>& statistics,
-                                             const WarpResult<Config>& result) {
+__device__ __forceinline__ void store_result(
+    const warp_attention::Fragments<Config>& fragments,
+    const RowStatistics<1, typename Config::Element>& statistics, const WarpResult<Config>& result,
+    float scale_log2) {
   const int lane = lane_id();
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int row = 8 * half + lane / 4;
     const float sum = row_sum(statistics.sum[0][half]);
+    const float of_O = sum == 0 ? 1.f : sum / (sum + statistics.error(0, half, scale_log2));
 #pragma unroll
     for (int n = 0; n < Config::kColumnTiles; ++n) {
       *reinterpret_cast<float2*>(result.O(row, 8 * n + lane % 4 * 2)) =
-          make_float2(fragments.O[0][n][2 * half], fragments.O[0][n][2 * half + 1]);
+          make_float2(fragments.O[0][n][2 * half] * of_O, fragments.O[0][n][2 * half + 1] * of_O);
     }
     if (lane % 4 == 0) {
       result.row_max(row) = statistics.maxima.score(half);
@@ -232,7 +234,7 @@ __global__ void __launch_bounds__(Config::kNumThreads)
   if (warp == 0) take_sign_into_queries<Config>(sQ, arguments.softmax_scale);
   __syncthreads();
   Fragments<Config> fragments;
-  RowStatistics<1> statistics;
+  RowStatistics<1, typename Config::Element> statistics;
   const ARows<typename Config::WarpQTile> query_rows(sQ);
 #pragma unroll
   for (int k = 0; k < Config::kDepthSteps; ++k) {
@@ -271,7 +273,7 @@ __global__ void __launch_bounds__(Config::kNumThreads)
   };
   ptx::cp_async_wait<0>();
   __syncwarp();  // all lanes have finished with the tiles
-  store_result(fragments, statistics, result_of(warp));
+  store_result(fragments, statistics, result_of(warp), scale_log2);
   __syncthreads();
   merge_warps<Config>(result_of, rows, partial, sizes, scale);
 }

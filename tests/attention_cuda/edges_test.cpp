@@ -270,6 +270,40 @@ TEST_CASE("a query that sees one key gets V's bits, and lse is its score", "[cud
   });
 }
 
+TEST_CASE(
+    "a query gets V's bits where all keys that it minds have the same V, whatever its largest "
+    "weight is",
+    "[cuda][edges]") {
+  FLASHLAB_NEEDS_GPU();
+  // The largest score is above that of the tile before it by too little for a kernel to raise m, so that its weight is not 1.
+  constexpr std::int64_t kManyKeys = 300, kFirst = 3, kLast = kManyKeys - 5;
+  for_each_kernel(Pass::kForward, [](const KernelCase& kernel, DataType dtype) {
+    if (dtype == DataType::kFloat32) return;    // O is V but for its own roundings
+    for (const double higher : {20.0, 40.0}) {  // 3.6 to 14 powers of two
+      for (const std::int64_t highest : {kFirst, kLast}) {
+        Edge edge(
+            dtype, 64, [](auto i, auto j) { return j == 0 ? 1 + static_cast<double>(i) / 64 : 0; },
+            [&](auto i, auto j) {
+              if (j > 0) return 0.0;
+              if (i == highest) return higher;
+              return i == kFirst || i == kLast ? 0.0 : -2000.0;
+            },
+            kQueries, kManyKeys);
+        std::vector<double> values;
+        for (std::int64_t k = 0; k < kManyKeys * 64; ++k)
+          values.push_back(1 + 0.0078125 * static_cast<double>(k % 64));
+        edge.V.assign(values);
+        edge.forward(kernel);
+        const std::vector<double> O = edge.O.values(), V = edge.V.values();
+        std::int64_t different = 0;
+        for (std::size_t k = 0; k < O.size(); ++k) different += O[k] != V[k % 64] ? 1 : 0;
+        INFO("highest: key " << highest << ", by " << higher);
+        CHECK(different == 0);
+      }
+    }
+  });
+}
+
 TEST_CASE("a query that sees one key has no gradient but roundings", "[cuda][edges]") {
   FLASHLAB_NEEDS_GPU();
   for_each_kernel(Pass::kBackward, [](const KernelCase& kernel, DataType dtype) {

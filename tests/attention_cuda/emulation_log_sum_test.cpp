@@ -10,7 +10,7 @@ namespace {
 
 /// The error of lse in units of 2^-24 |lse|, the largest of one rounding.
 double error_in_roundings(float score, float l, float scale) {
-  cuda::RowMaxima<1> maxima;
+  cuda::RowMaxima<1, BFloat16> maxima;
   maxima.raise(0, score, scale * cuda::kLog2E);
   const double exact = static_cast<double>(score) * scale + std::log(static_cast<double>(l));
   return std::abs(maxima.log_sum(0, l, scale) - exact) / std::abs(exact) * 0x1p24;

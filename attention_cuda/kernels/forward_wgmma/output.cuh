@@ -14,7 +14,7 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
  protected:
   using Softmax = WgmmaSoftmax<Config>;
   using Softmax::arguments_, Softmax::maxima_, Softmax::row_sum_, Softmax::rescale_,
-      Softmax::is_raised_;
+      Softmax::is_raised_, Softmax::largest_;
 
   /// `row`: the first of the thread's rows.
   __device__ WgmmaOutput(const WgmmaArguments& arguments, const WgmmaWork<Config>& work, int row,
@@ -55,13 +55,12 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
   __device__ void finish() {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      float sum = row_sum_[r];
-      sum += __shfl_xor_sync(~0U, sum, 1);
-      sum += __shfl_xor_sync(~0U, sum, 2);
+      const float sum = row_sum(row_sum_[r]);
+      const float error = maxima_.rounding_of(r, row_maximum(largest_[r]), arguments_.scale_log2);
       if (arguments_.state_out.is_given()) {
-        if (is_query(r)) store_state(r, sum);
+        if (is_query(r)) store_state(r, sum, error);
       } else {
-        store_O_and_lse(r, sum);
+        store_O_and_lse(r, sum, error);
       }
     }
   }
@@ -77,7 +76,15 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
     return row >= 0 && row < arguments_.sizes.seqlen_q;
   }
 
-  __device__ void store_state(int r, float sum) {
+  /// `error`: of the largest weight (device/online_softmax.cuh).
+  __device__ void store_state(int r, float sum, float error) {
+    if (sum > 0) {
+#pragma unroll
+      for (int i = 2 * r; i < Config::kHeadDim / 2; i += 4) {
+        O_[i] *= sum / (sum + error);
+        O_[i + 1] *= sum / (sum + error);
+      }
+    }
     float factor;
     const float m = maxima_.state(r, arguments_.scale_log2, factor);
     StateRow(arguments_.state_out, work_.b, work_.h, row_ + 8 * r, lane_, arguments_.sizes.head_dim)
@@ -85,12 +92,12 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
             m, sum, [&](int n) { return O_ + 4 * n + 2 * r; }, factor);
   }
 
-  __device__ void store_O_and_lse(int r, float sum) {
+  __device__ void store_O_and_lse(int r, float sum, float error) {
     const int row = row_ + 8 * r, num_chunks = arguments_.sizes.head_dim / 8;  // of 16 bytes
     if (arguments_.lse.data != nullptr && lane_ % 4 == 0 && is_query(r)) {
       *arguments_.lse.row(work_.b, work_.h, row) = maxima_.log_sum(r, sum, arguments_.scale);
     }
-    const float inverse = sum == 0 ? 0.F : 1.F / sum;
+    const float inverse = sum == 0 ? 0.F : 1.F / (sum + error);
     std::uint16_t* const O_row = arguments_.O.row(work_.b, work_.h, row);
     store_row_of_sums<typename Config::Element>(O_row, is_query(r), O_, r, inverse, num_chunks,
                                                 lane_);

@@ -28,10 +28,10 @@ class WgmmaSoftmax {
   /// by P and adds to l, per thread until the end.
   __device__ void exponentiate() {
     const float c = arguments_.scale_log2;
-    float largest[2];  // of this thread
-    find_largest(largest);
-    if (__any_sync(~0U, maxima_.may_rise(0, largest[0], c) || maxima_.may_rise(1, largest[1], c))) {
-      raise_maximum(largest);
+    find_largest();
+    if (__any_sync(~0U,
+                   maxima_.may_rise(0, largest_[0], c) || maxima_.may_rise(1, largest_[1], c))) {
+      raise_maximum();
     }
     // No -inf - -inf. Where c m is large, raise_maximum has subtracted m.
     const float product[2] = {maxima_.subtracts_product(0) ? maxima_.product(0) : 0.F,
@@ -56,67 +56,70 @@ class WgmmaSoftmax {
   }
 
  private:
-  /// The largest score of this thread in each of its rows, if that is above m. Else any of its scores.
-  __device__ void find_largest(float (&largest)[2]) const {
-    const bool may_be_negative = maxima_.product(0) < -kLag || maxima_.product(1) < -kLag ||
-                                 maxima_.is_large(0) || maxima_.is_large(1);
-    if (Config::kComparesThree && !__any_sync(~0U, may_be_negative)) {
-      find_largest_positive(largest);
+  /// Score k of the thread's row r.
+  __device__ float score(int r, int k) const { return S_[4 * (k / 2) + 2 * r + k % 2]; }
+  static constexpr int kScores = Config::kBlockKV / 4;  // in a row of the thread
+
+  /// Adds the tile's scores to largest_.
+  __device__ void find_largest() {
+    const bool has_positive = maxima_.product(0) >= 0 && maxima_.product(1) >= 0;
+    if (Config::kComparesThree && __all_sync(~0U, has_positive)) {
+      find_largest_positive();
       return;
     }
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       // Two chains, as each comparison waits for the one before.
-      float even = S_[2 * r], odd = S_[2 * r + 1];
+      float even = largest_[r], odd = score(r, 1);
 #pragma unroll
-      for (int i = 2 * r + 4; i < Config::kBlockKV / 2; i += 4) {
-        even = fmaxf(even, S_[i]);
-        odd = fmaxf(odd, S_[i + 1]);
+      for (int k = 0; k < kScores; k += 2) {
+        even = fmaxf(even, score(r, k));
+        if (k > 0) odd = fmaxf(odd, score(r, k + 1));
       }
-      largest[r] = fmaxf(even, odd);
+      largest_[r] = fmaxf(even, odd);
     }
   }
 
   /// Positive floats are in the order of their bits as integers, and above all negative ones; the largest
-  /// of three integers is one instruction. Among negative ones alone it finds the smallest.
-  __device__ void find_largest_positive(float (&largest)[2]) const {
+  /// of three integers is one instruction. Among negative ones alone it does not find the largest, but m, which is not
+  /// negative, was a score of one of the row's threads.
+  __device__ void find_largest_positive() {
+    static_assert(kScores % 4 == 0);
+    const auto bits = [&](int r, int k) { return __float_as_int(score(r, k)); };
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      int even = __float_as_int(S_[2 * r]), odd = __float_as_int(S_[2 * r + 1]);
+      int one = __float_as_int(largest_[r]), other = bits(r, 0);
 #pragma unroll
-      for (int i = 2 * r + 4; i < Config::kBlockKV / 2; i += 8) {
-        if (i + 4 < Config::kBlockKV / 2) {
-          even = __vimax3_s32(even, __float_as_int(S_[i]), __float_as_int(S_[i + 4]));
-          odd = __vimax3_s32(odd, __float_as_int(S_[i + 1]), __float_as_int(S_[i + 5]));
-        } else {
-          even = __vimax3_s32(even, __float_as_int(S_[i]), __float_as_int(S_[i + 1]));
-        }
+      for (int k = 1; k < kScores - 3; k += 4) {
+        one = __vimax3_s32(one, bits(r, k), bits(r, k + 1));
+        other = __vimax3_s32(other, bits(r, k + 2), bits(r, k + 3));
       }
-      largest[r] = __int_as_float(max(even, odd));
+      one = __vimax3_s32(one, bits(r, kScores - 3), bits(r, kScores - 2));
+      largest_[r] = __int_as_float(__vimax3_s32(one, other, bits(r, kScores - 1)));
     }
   }
 
   /// If a row of S may exceed m by too much, or m is large.
-  __device__ void raise_maximum(float (&largest)[2]) {
+  __device__ void raise_maximum() {
     const float c = arguments_.scale_log2;
-    largest[0] = row_maximum(largest[0]);
-    largest[1] = row_maximum(largest[1]);
-    if (__any_sync(
-            ~0U, maxima_.needs_score(0, largest[0], c) || maxima_.needs_score(1, largest[1], c))) {
-      raise_large(largest);
+    largest_[0] = row_maximum(largest_[0]);
+    largest_[1] = row_maximum(largest_[1]);
+    if (__any_sync(~0U, maxima_.needs_score(0, largest_[0], c) ||
+                            maxima_.needs_score(1, largest_[1], c))) {
+      raise_large();
     } else {
-      rescale_[0] = maxima_.raise_product(0, largest[0], c);
-      rescale_[1] = maxima_.raise_product(1, largest[1], c);
+      rescale_[0] = maxima_.raise_product(0, largest_[0], c);
+      rescale_[1] = maxima_.raise_product(1, largest_[1], c);
     }
     row_sum_[0] *= rescale_[0];
     row_sum_[1] *= rescale_[1];
     is_raised_ = true;
   }
   /// Where c m is large, S becomes S - m (device/online_softmax.cuh).
-  __device__ void raise_large(const float (&largest)[2]) {
+  __device__ void raise_large() {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      rescale_[r] = maxima_.raise(r, largest[r], arguments_.scale_log2);
+      rescale_[r] = maxima_.raise(r, largest_[r], arguments_.scale_log2);
       if (!maxima_.is_large(r)) continue;
       const float m = maxima_.score(r);
 #pragma unroll
@@ -131,7 +134,8 @@ class WgmmaSoftmax {
   const WgmmaArguments& arguments_;
   float S_[Config::kBlockKV / 2];
   std::uint32_t P_[Config::kBlockKV / 16][4];
-  RowMaxima<2> maxima_;
+  RowMaxima<2, typename Config::Element> maxima_;
+  float largest_[2] = {-INFINITY, -INFINITY};  // score that this thread has seen in each row
   float row_sum_[2] = {0, 0}, rescale_[2] = {0, 0};
   bool is_raised_ = false;  // O must be multiplied by rescale_
 };
