@@ -251,7 +251,8 @@ TEST_CASE("null is refused by name", "[c]") {
   const flashlab_forward_tensors tensors = {};
   CHECK(flashlab_attention_forward(nullptr, &options) == FLASHLAB_ERROR_ARGUMENT);
   CHECK_THAT(error_text(), contains("tensors: null"));
-  CHECK(flashlab_attention_backward(nullptr, nullptr) == FLASHLAB_ERROR_ARGUMENT);
+  const flashlab_backward_tensors gradients = {};
+  CHECK(flashlab_attention_backward(&gradients, nullptr) == FLASHLAB_ERROR_ARGUMENT);
   CHECK_THAT(error_text(), contains("options: null"));
   CHECK(flashlab_forward_workspace_bytes(&tensors, &options, nullptr) == FLASHLAB_ERROR_ARGUMENT);
   CHECK_THAT(error_text(), contains("bytes: null"));

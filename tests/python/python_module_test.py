@@ -198,6 +198,7 @@ class NumPy(unittest.TestCase):
         numpy.testing.assert_allclose(run.arrays()["out"], exact / exact.sum(), rtol=1e-6)
 
 
+@unittest.skipIf("FLASHLAB_SANITIZED" in os.environ, "Python cannot load a library with a sanitizer")
 @unittest.skipIf(numpy is None, "this Python has no NumPy")
 class Attention(unittest.TestCase):
     def setUp(self):
