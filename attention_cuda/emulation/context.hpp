@@ -24,11 +24,14 @@ class Context {
 
  private:
   void prepare(void (*entry)(), std::byte* top);
+  void leave_for_ever(const Context& next);
 
   void* position_ = nullptr;     // the stack pointer while suspended
   std::byte* memory_ = nullptr;  // the mapped memory: a guard page, then the stack
   // State for the sanitizers.
-  [[maybe_unused]] void* fake_stack_ = nullptr;
+  [[maybe_unused]] void* fake_stack_ =
+      nullptr;  // where clang's ASan puts locals that may outlive a call
+  [[maybe_unused]] bool ends_ = false;
   [[maybe_unused]] void* tsan_fiber_ = nullptr;
   const void* bottom_ = nullptr;
   std::size_t size_ = 0;
