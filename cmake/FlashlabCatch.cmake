@@ -40,6 +40,10 @@ endif()
 
 # Waiting threads sleep: tests run in parallel, with more threads in total than there are cores.
 set(environment "OMP_WAIT_POLICY=passive")
+set(most_seconds 300)
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  set(most_seconds 1500)  # one of their commands may take 300 (tests/cli/command.cpp)
+endif()
 # Adds a program of tests; further arguments go to catch_discover_tests, such as TEST_PREFIX. HOT: the
 # tests run longer than they compile, because they compute reference results.
 function(flashlab_test_program name)
@@ -58,6 +62,6 @@ function(flashlab_test_program name)
   # A name that matches nothing and a test without assertions are failures; Catch2 would pass both.
   catch_discover_tests(${name} EXTRA_ARGS --warn NoAssertions ${program_UNPARSED_ARGUMENTS}
     PROPERTIES SKIP_REGULAR_EXPRESSION "test skipped: "
-               FAIL_REGULAR_EXPRESSION "No test cases matched" TIMEOUT 300
+               FAIL_REGULAR_EXPRESSION "No test cases matched" TIMEOUT ${most_seconds}
                ENVIRONMENT "${environment}")
 endfunction()

@@ -6,7 +6,8 @@
 //     2  S = Q Kj^T;  -inf for hidden keys, on edge tiles only
 //     3  m' = max(m, rowmax S);  l, O *= 2^(c (m - m'));  P = 2^(c S - c m');  l += rowsum P
 //     4  O += P Vj
-//   5  O = O / l,  lse = scale m + ln l; or c m, l and O are stored as a state
+//   5  O = O / (l + e),  lse = scale m + ln l; or c m, l and O l / (l + e) are stored as a state. e: what rounding P to 16 bits
+//      added to the largest weight (device/online_softmax.cuh)
 //
 // Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q] fp32
 //          K, V [batch, num_kv_heads, seqlen_k, head_dim];  bf16, fp16 or fp32, strides in elements

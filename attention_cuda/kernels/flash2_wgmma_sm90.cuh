@@ -8,7 +8,8 @@
 //     3  wait for S;  -inf for hidden keys.  If c rowmax S exceeds c m by more than kLag, raise m and
 //        multiply l by 2^(c (old m - m)), which most tiles do not.  P' = 2^(c S - c m);  l = l + rowsum P'
 //     4  wait for O;  if m was raised, O *= 2^(c (old m - m));  P = P'
-//   5  O += P V0;  O = O / l,  lse = scale m + ln l; or c m, l and O are stored as a state
+//   5  O += P V0;  O = O / (l + e),  lse = scale m + ln l; or c m, l and O l / (l + e) are stored as a state. e: what rounding
+//      added to the largest weight (device/online_softmax.cuh)
 //   Where c m is above kLargestProduct, the exponent is c (S - m) (device/online_softmax.cuh)
 //
 // Shapes   Q, O [batch, num_heads, seqlen_q, head_dim];  lse [batch, num_heads, seqlen_q] fp32

@@ -30,6 +30,9 @@ class SpeedClass : public FakeGpu {
     std::string toml = place().read("ex/90_small/exercise.toml");
     toml = with(toml, "size = { n = 768, nk = 768, d = 64 }", "size = { n = 48, nk = 48, d = 8 }");
     toml = with(toml, "batch = 16\nheads = 32\n", "heads = 2\nlevel = 0\ndtype = \"float\"\n");
+#ifdef FLASHLAB_HAS_ADDRESS_SANITIZER
+    toml = with(toml, "[limits]\n", "[limits]\nmilliseconds = 60000\n");
+#endif
     for (const char* const file :
          {"given.toy", "solution.toy"}) {  // tiles of different sizes there
       const bool is_given = std::string(file) == "given.toy";

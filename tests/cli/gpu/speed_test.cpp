@@ -81,7 +81,7 @@ TEST_CASE("the solutions of exercises about speed are faster than the given prog
     INFO(id);
     const std::string folder = id == "36" ? "36_fast_product" : "37_fast_attention";
     const Outcome outcome = flashlab("grade " + id + " " FLASHLAB_SOURCE_DIR "/exercises/" +
-                                     folder + "/solution.toy --json -");
+                                     folder + "/solution.toy --time-limit 60 --json -");
     const auto verdict = json_of(outcome)["students"][0];
     CHECK(verdict["points"] == 10);
     const auto& time = verdict["costs"]["predicted_ns"];
