@@ -42,7 +42,7 @@ endif()
 set(environment "OMP_WAIT_POLICY=passive")
 set(most_seconds 300)
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-  set(most_seconds 1500)  # one of their commands may take 300 (tests/cli/command.cpp)
+  set(most_seconds 2400)  # one of their commands may take 900 (tests/cli/command.cpp)
 endif()
 # Adds a program of tests; further arguments go to catch_discover_tests, such as TEST_PREFIX. HOT: the
 # tests run longer than they compile, because they compute reference results.

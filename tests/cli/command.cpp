@@ -63,7 +63,7 @@ Outcome Workplace::shell(const std::string& line) const {
                                "'\nexport XDG_STATE_HOME=\"$PWD/.state\"\nflashlab() { '" +
                                FLASHLAB_BINARY + "' \"$@\"; }\n" + line + "\n"));
 #ifdef FLASHLAB_HAS_ADDRESS_SANITIZER
-  const std::string seconds = "300";
+  const std::string seconds = "900";
 #else
   const std::string seconds = "60";
 #endif
