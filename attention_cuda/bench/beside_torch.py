@@ -70,7 +70,8 @@ class Contestant:
         """Runs the first set and compares it with the exact results."""
         self.sides[0].poison()
         self.sides[0].first_run()
-        found, wrong = reference.check(self.sides[0].results(), self._exact, self._tolerance)
+        exact, of_terms = self._exact
+        found, wrong = reference.check(self.sides[0].results(), exact, self._tolerance, of_terms)
         self.report["differences"] = found
         if wrong:
             self.report["wrong"] = wrong

@@ -360,7 +360,7 @@ class Comparison(unittest.TestCase):
         double = [tensor.double().requires_grad_() for tensor in (Q, K, V)]
         exact = gradient_check.exact_attention(*double, "causal", None)
         exact.backward(dO.double())
-        gradients = reference.exact_backward(Q, K, V, O, lse, dO, "causal")
+        gradients, _ = reference.exact_backward(Q, K, V, O, lse, dO, "causal")
         for ours, theirs in zip((O, *gradients), (exact, *(tensor.grad for tensor in double))):
             self.assertLess(gradient_check.relative_error(ours, theirs.detach()), 1e-5)
         self.assertIsNone(reference.check({"O": O}, {"O": O}, "bf16")[1])
@@ -369,6 +369,21 @@ class Comparison(unittest.TestCase):
         self.assertIn("its worst row", reference.check({"O": spoilt}, {"O": O}, "bf16")[1])
         spoilt[0, 1, 250] = float("nan")
         self.assertIn("differs by inf", reference.check({"O": spoilt}, {"O": O}, "bf16")[1])
+
+    def test_roundings_of_what_cancels_are_not_wrong_and_a_forgotten_tile_is(self):
+        Q, K, V, dO = (torch.randn(1, 1, 256, 16, dtype=torch.float64) for _ in range(4))
+        K += 100  # the same for all keys, so it leaves dQ and multiplies the roundings of dS
+        O, lse = (tensor.float() for tensor in reference.exact_forward(Q, K, V, "none"))
+        P = (Q @ K.mT / 4).softmax(-1)
+        dS = P * (dO @ V.mT - (dO * (P @ V)).sum(-1, keepdim=True)) / 4
+        exact = {"dQ": (dS @ K).float()}
+        _, of_terms = reference.exact_backward(Q, K, V, O, lse, dO, "none")
+        rounded = {"dQ": (dS.bfloat16().double() @ K).float()}
+        self.assertIn("differs", reference.check(rounded, exact, "bf16")[1])
+        self.assertIsNone(reference.check(rounded, exact, "bf16", of_terms)[1])
+        dS[..., 64:128] = 0
+        forgotten = {"dQ": (dS @ K).float()}
+        self.assertIn("differs", reference.check(forgotten, exact, "bf16", of_terms)[1])
 
     def test_heads_of_a_group_read_the_same_K_and_V(self):
         Q, K, V = torch.randn(2, 6, 1, 16), torch.randn(2, 2, 50, 16), torch.randn(2, 2, 50, 16)
