@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "toymachine/count/nest_ranges.hpp"
 #include "toymachine/count/path_sums.hpp"
 #include "toymachine/count/shape_inference.hpp"
 #include "toymachine/count/shape_nest.hpp"

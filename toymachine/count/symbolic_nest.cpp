@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "toymachine/bind/bound_program.hpp"
 #include "toymachine/bind/evaluate.hpp"
 #include "toymachine/count/inequalities.hpp"
 #include "toymachine/count/nest_ranges.hpp"
