@@ -38,7 +38,8 @@ TEST_CASE("nothing is wrong with any exercise of the course", "[lint]") {
   for (const ExerciseSource& source : builtin_exercises()) {
     for (const LintProblem& problem : lint(source)) {
 #ifdef FLASHLAB_HAS_ADDRESS_SANITIZER
-      if (problem.what.find("ms of processor time") != std::string::npos) continue;  // slower by ten
+      if (problem.what.find("ms of processor time") != std::string::npos)
+        continue;  // slower by ten
 #endif
       FAIL_CHECK(source.id << "/" << problem.file << ": " << problem.what);
     }
