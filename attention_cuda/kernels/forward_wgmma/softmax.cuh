@@ -58,6 +58,7 @@ class WgmmaSoftmax {
  private:
   /// Score k of the thread's row r.
   __device__ float score(int r, int k) const { return S_[4 * (k / 2) + 2 * r + k % 2]; }
+  __device__ int bits(int r, int k) const { return __float_as_int(score(r, k)); }
   static constexpr int kScores = Config::kBlockKV / 4;  // in a row of the thread
 
   /// Adds the tile's scores to largest_.
@@ -85,7 +86,6 @@ class WgmmaSoftmax {
   /// negative, was a score of one of the row's threads.
   __device__ void find_largest_positive() {
     static_assert(kScores % 4 == 0);
-    const auto bits = [&](int r, int k) { return __float_as_int(score(r, k)); };
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       int one = __float_as_int(largest_[r]), other = bits(r, 0);
