@@ -18,8 +18,8 @@ class OpenedLibrary {
   explicit OpenedLibrary(const std::vector<std::string>& candidates) {
     for (const std::string& candidate : candidates) {
       path_ = candidate;
-      library_ = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
-      if (library_ != nullptr) return;
+      handle_ = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (handle_ != nullptr) return;
       const char* const error = dlerror();
       why_not_ = error == nullptr ? candidate : error;
     }
@@ -28,11 +28,11 @@ class OpenedLibrary {
   static OpenedLibrary of_process(const std::string& name) {
     OpenedLibrary result;
     result.path_ = name;
-    result.library_ = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    result.handle_ = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
     return result;
   }
 
-  explicit operator bool() const { return library_ != nullptr; }
+  explicit operator bool() const { return handle_ != nullptr; }
   /// Returns the candidate that was opened.
   const std::string& path() const { return path_; }
   /// Returns why the last candidate could not be opened.
@@ -41,12 +41,12 @@ class OpenedLibrary {
   /// Sets `pointer` to a function of the library; to null and returns false if it has none.
   template <class Function>
   bool find(Function*& pointer, const char* name) const {
-    pointer = library_ == nullptr ? nullptr : reinterpret_cast<Function*>(dlsym(library_, name));
+    pointer = handle_ == nullptr ? nullptr : reinterpret_cast<Function*>(dlsym(handle_, name));
     return pointer != nullptr;
   }
 
  private:
-  void* library_ = nullptr;
+  void* handle_ = nullptr;
   std::string path_, why_not_;
 };
 

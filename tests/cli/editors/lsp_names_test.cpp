@@ -195,7 +195,7 @@ TEST_CASE("semantic tokens say what each word is, relative to the word before", 
 }
 
 TEST_CASE("the file of an exercise has a lens to check it", "[lsp]") {
-  const std::string uri = "file:///work/08_online_softmax.toy";
+  const std::string uri = "file:///home/08_online_softmax.toy";
   LspSession session;
   session.notify("textDocument/didOpen", {{"textDocument", {{"uri", uri}, {"text", kNames}}}})
       .request("textDocument/codeLens", {{"textDocument", {{"uri", uri}}}})

@@ -8,7 +8,7 @@
 
 namespace flashlab::test {
 
-inline constexpr const char* kUri = "file:///work/p.toy";
+inline constexpr const char* kUri = "file:///home/p.toy";
 
 /// The program of most sessions. Lines of requests count from 0.
 inline constexpr const char* kCopyProgram = R"(.isa softmax

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct FakeProgram {
-  std::string source, log, library;
+  std::string source, log, built_file;
 };
 
 FakeProgram* program_of(void* handle) { return static_cast<FakeProgram*>(handle); }
@@ -60,7 +60,7 @@ bool build(FakeProgram& program) {
   const std::string name = "nvrtc_" + std::to_string(std::hash<std::string>()(program.source));
   const fs::path source = folder / (name + ".cpp"), log = folder / (name + ".log");
   const fs::path library = folder / (name + ".so");
-  program.library = library.string();
+  program.built_file = library.string();
   if (fs::exists(library)) return true;
   std::ofstream(source) << "#include <cuda_runtime.h>\n#include <utility>\n"
                         << "#include \"attention_cuda/emulation/tensor_core.hpp\"\n"
@@ -124,11 +124,11 @@ int nvrtcGetProgramLog(void* program, char* log) {
   return copy_text(program_of(program)->log, log);
 }
 int nvrtcGetCUBINSize(void* program, std::size_t* size) {
-  *size = program_of(program)->library.size() + 1;
+  *size = program_of(program)->built_file.size() + 1;
   return 0;
 }
 int nvrtcGetCUBIN(void* program, char* cubin) {
-  return copy_text(program_of(program)->library, cubin);
+  return copy_text(program_of(program)->built_file, cubin);
 }
 int nvrtcGetPTXSize(void* program, std::size_t* size) { return nvrtcGetCUBINSize(program, size); }
 int nvrtcGetPTX(void* program, char* ptx) { return nvrtcGetCUBIN(program, ptx); }
