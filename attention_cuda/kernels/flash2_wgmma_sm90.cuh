@@ -89,11 +89,12 @@ class WgmmaComputing : private WgmmaOutput<Config> {
     }
     if (sees_none) {
       release_Q();
+      finish_rows();
     } else {
       attend(skips_last);
     }
     mark(WgmmaMark::kStoresO, 0);
-    finish();
+    finish_O();
     mark(WgmmaMark::kEnds, 0);
   }
 
@@ -101,7 +102,8 @@ class WgmmaComputing : private WgmmaOutput<Config> {
   using Output = WgmmaOutput<Config>;
   using Output::arguments_, Output::work_, Output::row_, Output::lane_, Output::S_, Output::P_,
       Output::O_, Output::has_O_, Output::is_raised_;
-  using Output::load_state, Output::clear_O, Output::rescale_O, Output::finish;
+  using Output::load_state, Output::clear_O, Output::rescale_O, Output::finish_rows,
+      Output::finish_O;
   using Output::scale_scores, Output::exponentiate, Output::store_P;
 
   __device__ void mark(WgmmaMark what, int tile) const {
@@ -142,6 +144,7 @@ class WgmmaComputing : private WgmmaOutput<Config> {
     ptx::mbarrier_wait(shared_.v_full(last.index), last.parity);
     mark(WgmmaMark::kIssuesPV, 0);
     multiply_P_V(last);
+    finish_rows();
     mark(WgmmaMark::kWaitsForO, 0);
     ptx::wgmma_wait<0>();
     mark(WgmmaMark::kHasO, 0);

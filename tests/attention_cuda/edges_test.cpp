@@ -202,6 +202,36 @@ TEST_CASE(
   });
 }
 
+TEST_CASE("a later call makes its largest weight good, also if that score is negative and m is not",
+          "[cuda][edges]") {
+  FLASHLAB_NEEDS_GPU();
+  for_each_kernel(Pass::kForward, [](const KernelCase& kernel, DataType dtype) {
+    if (dtype == DataType::kFloat32 || std::string(kernel.row->variant) != "flash2") return;
+    const StoredTensor m = make_tensor(DataType::kFloat32, {1, 1, kQueries}),
+                       l = make_tensor(DataType::kFloat32, {1, 1, kQueries}),
+                       O = make_tensor(DataType::kFloat32, {1, 1, kQueries, 64});
+    DeviceCopies copies;
+    cuda::ExecutionOptions execution;
+    execution.state_out = {copies.view(m), copies.view(l), copies.view(O)};
+    for (const double largest : {8.0, -4.0}) {  // of the scores of a call
+      Edge edge(
+          dtype, 64, [](auto i, auto j) { return j == 0 ? 1 + static_cast<double>(i) / 64 : 0; },
+          [&](auto i, auto j) { return j > 0    ? 0.0
+                                       : i == 3 ? largest
+                                                : -2000.0; });
+      edge.V.assign(std::vector<double>(kKeys * 64, 1));
+      edge.forward(kernel, {}, execution);
+      execution.state_in = execution.state_out;
+    }
+    copies.fetch();
+    for (std::int64_t i = 0; i < kQueries; ++i) {
+      INFO("query " << i);
+      const double of_l = l.values()[static_cast<std::size_t>(i)];
+      CHECK(std::abs(at(O.values(), i, 5, 64) - of_l) <= 0x1p-20 * of_l);
+    }
+  });
+}
+
 TEST_CASE("a query that sees one key has no gradient but roundings", "[cuda][edges]") {
   FLASHLAB_NEEDS_GPU();
   for_each_kernel(Pass::kBackward, [](const KernelCase& kernel, DataType dtype) {

@@ -51,16 +51,28 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
     has_O_ = true;
   }
 
-  /// 5. Stores O / l and lse, or the state.
-  __device__ void finish() {
+  /// 5. What the rows have without O: l, lse, and in rescale_ the factor for O, 1 / (l + e); for a state l / (l + e).
+  /// e: the error of the largest weight (device/online_softmax.cuh). While the last P V runs.
+  __device__ void finish_rows() {
+    const bool is_state = arguments_.state_out.is_given();
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const float sum = row_sum(row_sum_[r]);
       const float error = maxima_.rounding_of(r, row_maximum(largest_[r]), arguments_.scale_log2);
+      row_sum_[r] = sum;
+      rescale_[r] = is_state ? 1 : 0;  // of a row that has seen no key
+      if (sum != 0) rescale_[r] = (is_state ? sum : 1) / (sum + error);
+      if (!is_state) store_lse(r);
+    }
+  }
+  /// Stores O, or the state.
+  __device__ void finish_O() {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
       if (arguments_.state_out.is_given()) {
-        if (is_query(r)) store_state(r, sum, error);
+        if (is_query(r)) store_state(r);
       } else {
-        store_O_and_lse(r, sum, error);
+        store_O(r);
       }
     }
   }
@@ -76,30 +88,28 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
     return row >= 0 && row < arguments_.sizes.seqlen_q;
   }
 
-  /// `error`: of the largest weight (device/online_softmax.cuh).
-  __device__ void store_state(int r, float sum, float error) {
-    if (sum > 0) {
+  __device__ void store_state(int r) {
 #pragma unroll
-      for (int i = 2 * r; i < Config::kHeadDim / 2; i += 4) {
-        O_[i] *= sum / (sum + error);
-        O_[i + 1] *= sum / (sum + error);
-      }
+    for (int i = 2 * r; i < Config::kHeadDim / 2; i += 4) {
+      O_[i] *= rescale_[r];
+      O_[i + 1] *= rescale_[r];
     }
     float factor;
     const float m = maxima_.state(r, arguments_.scale_log2, factor);
     StateRow(arguments_.state_out, work_.b, work_.h, row_ + 8 * r, lane_, arguments_.sizes.head_dim)
         .template store<Config::kHeadDim>(
-            m, sum, [&](int n) { return O_ + 4 * n + 2 * r; }, factor);
+            m, row_sum_[r], [&](int n) { return O_ + 4 * n + 2 * r; }, factor);
   }
 
-  __device__ void store_O_and_lse(int r, float sum, float error) {
-    const int row = row_ + 8 * r, num_chunks = arguments_.sizes.head_dim / 8;  // of 16 bytes
-    if (arguments_.lse.data != nullptr && lane_ % 4 == 0 && is_query(r)) {
-      *arguments_.lse.row(work_.b, work_.h, row) = maxima_.log_sum(r, sum, arguments_.scale);
-    }
-    const float inverse = sum == 0 ? 0.F : 1.F / (sum + error);
-    std::uint16_t* const O_row = arguments_.O.row(work_.b, work_.h, row);
-    store_row_of_sums<typename Config::Element>(O_row, is_query(r), O_, r, inverse, num_chunks,
+  __device__ void store_lse(int r) const {
+    if (arguments_.lse.data == nullptr || lane_ % 4 != 0 || !is_query(r)) return;
+    *arguments_.lse.row(work_.b, work_.h, row_ + 8 * r) =
+        maxima_.log_sum(r, row_sum_[r], arguments_.scale);
+  }
+  __device__ void store_O(int r) {
+    const int num_chunks = arguments_.sizes.head_dim / 8;  // of 16 bytes
+    std::uint16_t* const O_row = arguments_.O.row(work_.b, work_.h, row_ + 8 * r);
+    store_row_of_sums<typename Config::Element>(O_row, is_query(r), O_, r, rescale_[r], num_chunks,
                                                 lane_);
   }
 };

@@ -63,10 +63,12 @@ class WgmmaSoftmax {
 
   /// Adds the tile's scores to largest_.
   __device__ void find_largest() {
-    const bool has_positive = maxima_.product(0) >= 0 && maxima_.product(1) >= 0;
-    if (Config::kComparesThree && __all_sync(~0U, has_positive)) {
-      find_largest_positive();
-      return;
+    if constexpr (Config::kComparesThree) {
+      const bool has_positive = (__float_as_int(largest_[0]) | __float_as_int(largest_[1])) >= 0;
+      if (__all_sync(~0U, has_positive)) {
+        find_largest_positive();
+        return;
+      }
     }
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -82,8 +84,7 @@ class WgmmaSoftmax {
   }
 
   /// Positive floats are in the order of their bits as integers, and above all negative ones; the largest
-  /// of three integers is one instruction. Among negative ones alone it does not find the largest, but m, which is not
-  /// negative, was a score of one of the row's threads.
+  /// of three integers is one instruction. Of negative ones alone it would find the smallest: largest_ is not negative.
   __device__ void find_largest_positive() {
     static_assert(kScores % 4 == 0);
 #pragma unroll
