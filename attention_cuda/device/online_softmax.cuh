@@ -77,20 +77,24 @@ class RowMaxima {
 
   /// What rounding to Element adds to the weight of `largest`, the largest score that was seen.
   __device__ __forceinline__ float rounding_of(int i, float largest, float c) const {
-    if (largest == -INFINITY) return 0;
-    const float exponent = is_large(i) ? (largest - score_[i]) * c : fmaf(largest, c, -product_[i]);
+    float exponent = fmaf(largest, c, -product_[i]);
+    if (is_large(i)) exponent = (largest - score_[i]) * c;
     const float weight = ptx::exp2_approximate(exponent);
-    return ptx::to_float(ptx::from_float<Element>(weight)) - weight;
+    const float error = ptx::to_float(ptx::from_float<Element>(weight)) - weight;
+    return largest == -INFINITY ? 0 : error;
   }
 
-  /// scale m + ln l. The same of a state and of what the state was made from, unless m is large.
+  /// scale m + ln l. The same of a state and of what the state was made from, unless m is large. Lanes may have
+  /// different rows i.
   __device__ __forceinline__ float log_sum(int i, float l, float scale) const {
     if (l == 0) return -INFINITY;
     const float ln_l = log2f(l) * kLn2;
-    if (is_large(i)) return fmaf(score_[i], scale, ln_l);
+    const float product = of_row(product_, i);
+    if (isnan(product)) return fmaf(of_row(score_, i), scale, ln_l);
     // scale m = c m (scale / c), and the quotient's rest makes good that c and ln 2 are rounded.
-    const float c = scale * kLog2E, quotient = scale / c, rest = fmaf(-quotient, c, scale) / c;
-    return fmaf(product_[i], quotient, fmaf(product_[i], rest, ln_l));
+    const float c = scale * kLog2E, quotient = scale / c;
+    const float rest = __fdividef(fmaf(-quotient, c, scale), c);
+    return fmaf(product, quotient, fmaf(product, rest, ln_l));
   }
 
   /// m of a state (attention/forward_state.hpp) to go on with. Returns the factor for sums: 1, unless m is
@@ -111,6 +115,17 @@ class RowMaxima {
   }
 
  private:
+  /// values[i], but registers have no index that varies.
+  template <class Value>
+  static __device__ __forceinline__ float of_row(const Value (&values)[kRows], int i) {
+    float result = values[0];
+#pragma unroll
+    for (int k = 1; k < kRows; ++k) {
+      if (k == i) result = values[k];
+    }
+    return result;
+  }
+
   float product_[kRows];
   // Read when m may rise and at the end. Volatile, so that it takes no register.
   volatile float score_[kRows];

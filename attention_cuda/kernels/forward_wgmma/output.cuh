@@ -59,11 +59,12 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
     for (int r = 0; r < 2; ++r) {
       const float sum = row_sum(row_sum_[r]);
       const float error = maxima_.rounding_of(r, row_maximum(largest_[r]), arguments_.scale_log2);
+      const float inverse = __fdividef(1, sum + error);
       row_sum_[r] = sum;
-      rescale_[r] = is_state ? 1 : 0;  // of a row that has seen no key
-      if (sum != 0) rescale_[r] = (is_state ? sum : 1) / (sum + error);
-      if (!is_state) store_lse(r);
+      // A call that sees no key leaves a state as it is.
+      rescale_[r] = is_state ? (error == 0 ? 1 : sum * inverse) : (sum == 0 ? 0 : inverse);
     }
+    if (!is_state) store_lse();
   }
   /// Stores O, or the state.
   __device__ void finish_O() {
@@ -101,10 +102,12 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
             m, row_sum_[r], [&](int n) { return O_ + 4 * n + 2 * r; }, factor);
   }
 
-  __device__ void store_lse(int r) const {
-    if (arguments_.lse.data == nullptr || lane_ % 4 != 0 || !is_query(r)) return;
+  /// Of the four lanes that share both rows one for each.
+  __device__ void store_lse() const {
+    const int r = lane_ & 1;
+    if (arguments_.lse.data == nullptr || (lane_ & 2) != 0 || !is_query(r)) return;
     *arguments_.lse.row(work_.b, work_.h, row_ + 8 * r) =
-        maxima_.log_sum(r, row_sum_[r], arguments_.scale);
+        maxima_.log_sum(r, r == 0 ? row_sum_[0] : row_sum_[1], arguments_.scale);
   }
   __device__ void store_O(int r) {
     const int num_chunks = arguments_.sizes.head_dim / 8;  // of 16 bytes

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "attention/ranks/call_states.hpp"
 #include "attention_cuda/ranks/rank_memory.hpp"
 #include "attention_cuda/registry.hpp"
 #include "tests/attention_cpu/stored_tensor.hpp"
@@ -89,28 +90,29 @@ class OneGpu {
     const cuda::DeviceTensors m_and_l(fp32_problem(rank), Pass::kForward),
         sums(fp32_problem(rank), Pass::kForward);
     const ForwardState state = {m_and_l.forward().lse, sums.forward().lse, sums.forward().O};
-    const auto run = [&](const ShardCall& call, int key_rank, bool has_state_in,
-                         bool has_state_out) {
+    RankProgram calls;
+    for (int s = 0; s < num_ranks_; ++s) {
+      const int of_keys = key_rank(rank, s);
+      for (const ShardCall& call : problem_.calls(rank, of_keys)) {
+        RankOperation& operation = calls.emplace_back();
+        operation.key_rank = of_keys;
+        operation.call = call;
+      }
+    }
+    for (const RankOperation& operation : with_states(calls, problem_, rank)) {
+      const ShardCall& call = operation.call;
       const auto rows = [&](const TensorView& tensor) {
         return cuda::rows_of(tensor, call.queries);
       };
       const ForwardState of_call = {rows(state.m), rows(state.l), rows(state.O)};
       cuda::ExecutionOptions execution;
-      if (has_state_in) execution.state_in = of_call;
-      if (has_state_out) execution.state_out = of_call;
-      const ForwardTensors tensors = {rows(own.Q), cuda::rows_of(shard(key_rank).K, call.keys),
-                                      cuda::rows_of(shard(key_rank).V, call.keys), rows(own.O),
-                                      rows(own.lse)};
-      run_alone("flash2", tensors, problem_.problem_of(call, key_rank), execution);
-    };
-    const ShardCall without_keys = {{0, problem_.query_rows(rank)}, {0, 0}, true, 0};
-    run(without_keys, rank, false, true);
-    for (int s = 0; s < num_ranks_; ++s) {
-      for (const ShardCall& call : problem_.calls(rank, key_rank(rank, s))) {
-        run(call, key_rank(rank, s), true, true);
-      }
+      if (operation.has_state_in) execution.state_in = of_call;
+      if (operation.has_state_out) execution.state_out = of_call;
+      const BackwardTensors keys = shard(operation.key_rank);
+      const ForwardTensors tensors = {rows(own.Q), cuda::rows_of(keys.K, call.keys),
+                                      cuda::rows_of(keys.V, call.keys), rows(own.O), rows(own.lse)};
+      run_alone("flash2", tensors, problem_.problem_of(call, operation.key_rank), execution);
     }
-    run(without_keys, rank, true, false);
     put_shard(fetched(own.O), problem_.shards, rank, results_.O);
     put_shard(fetched(own.lse), problem_.shards, rank, results_.lse);
   }

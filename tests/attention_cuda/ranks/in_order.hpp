@@ -19,7 +19,7 @@ struct BackwardWay {
   bool keeps_dQ = true;  // the kernel sums dQ itself over the calls of a rank, if it can
 };
 
-/// By flash2, where each call goes from a state to a state, and bwd-onepass, whose parts of gradients
+/// By flash2, with the states of a rank's calls, and bwd-onepass, whose parts of gradients
 /// are added in fp32 on the host.
 WholeResults run_in_order(const ShardedProblem& problem, const WholeInputs& inputs,
                           const KeyOrder& order, const BackwardWay& way = {});
