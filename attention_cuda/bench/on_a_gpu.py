@@ -25,6 +25,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 SANITIZERS = ("racecheck", "memcheck", "initcheck", "synccheck")  # the slowest one first
 PARTS = 7  # of a test that runs in parts; element types repeat every 4 cases, so each part has all of them
+SAMPLE_STEP = 211  # of the grid's cases under a sanitizer
 DRAM_METRICS = "dram__bytes_read.sum,dram__bytes_write.sum"
 
 
@@ -127,10 +128,11 @@ def hazards_in(text):
     return sorted(pairs)
 
 
-def sanitized(tool, program, test, limit_s):
-    """Runs a test under a tool of compute-sanitizer."""
+def sanitized(tool, program, test, first_case, case_step, limit_s):
+    """Runs a part of a test's cases under a tool of compute-sanitizer."""
     command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", program, filter_of(test)]
-    run = Run(command, limit_s, {"FLASHLAB_CASE_STEP": "211", "OMP_NUM_THREADS": "1"})
+    run = Run(command, limit_s, {"FLASHLAB_FIRST_CASE": str(first_case),
+                                 "FLASHLAB_CASE_STEP": str(case_step), "OMP_NUM_THREADS": "1"})
     summary = re.findall(r"=+ (?:ERROR|RACECHECK) SUMMARY: (.*)", run.text)
     refused = re.search(r"not supported|unsupported|Unable to|error 999", run.text)
     outcome = run.outcome() if summary and not refused else "not run"
@@ -145,24 +147,25 @@ def of_all_tests(tool, runs):
     outcome = next((worst for worst in ("failed", "not run", "skipped")
                     if any(run["outcome"] == worst for run in runs)), "passed")
     such = [run for run in runs if run["outcome"] == outcome]
-    result = {"tool": tool, "outcome": outcome, "tests": len(runs),
+    result = {"tool": tool, "outcome": outcome, "tests": len({run["test"] for run in runs}),
               "seconds": max(run["seconds"] for run in runs),
               "summary": "; ".join(sorted({run["summary"] for run in such}))}
     if outcome == "passed":
         return result
-    return {**result, "in": [run["test"] for run in such],
+    return {**result, "in": list(dict.fromkeys(run["test"] for run in such)),
             "hazards": sorted({hazard for run in such for hazard in run["hazards"]})}
 
 
 def run_sanitizers(program, limit_s):
     """Runs each tile shape of every kernel at six ragged lengths, and a sample of the grid of cases,
-    under each tool of compute-sanitizer. Each test has its own process: racecheck takes minutes."""
+    under each tool of compute-sanitizer. racecheck takes minutes, so the former run in PARTS processes."""
     if not shutil.which("compute-sanitizer"):
         return [{"tool": tool, "outcome": "not run", "why": "no compute-sanitizer"}
                 for tool in SANITIZERS]
-    tests = test_names(program, "[ragged],[grid]")
+    cases = [(test, part, PARTS) for test in test_names(program, "[ragged]") for part in range(PARTS)]
+    cases += [(test, 0, SAMPLE_STEP) for test in test_names(program, "[grid]")]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        runs = {tool: [pool.submit(sanitized, tool, program, test, limit_s) for test in tests]
+        runs = {tool: [pool.submit(sanitized, tool, program, *case, limit_s) for case in cases]
                 for tool in SANITIZERS}
         return [of_all_tests(tool, [run.result() for run in runs[tool]]) for tool in SANITIZERS]
 

@@ -165,6 +165,15 @@ __device__ __forceinline__ float row_sum(float value) {
   return value + __shfl_xor_sync(0xffffffffu, value, 2);
 }
 
+/// 1 / (l + e), e the error of the largest weight.
+__device__ __forceinline__ float inverse_of(float l, float error) {
+  return __fdividef(1, l + error);
+}
+/// The factor that makes e good in O of a state, l / (l + e); 1 if no key was seen.
+__device__ __forceinline__ float without_error(float l, float error) {
+  return error == 0 ? 1 : l * inverse_of(l, error);
+}
+
 /// Raises m if a row of S exceeds it by too much, and rescales l and O. scale_log2: c, positive.
 template <class Element, int kRowTiles, int kKeyTiles, int kColumnTiles>
 __device__ __forceinline__ void raise_maximum(RowStatistics<kRowTiles, Element>& rows,

@@ -164,7 +164,7 @@ __device__ __forceinline__ void store_state(
       const int row = ptx::recomputed(first_query + 16 * r + 8 * half + lane / 4);
       const float sum = row_sum(rows.sum[r][half]);
       if (row >= sizes.seqlen_q) continue;
-      const float of_O = sum == 0 ? 1.f : sum / (sum + rows.error(r, half, scale_log2));
+      const float of_O = without_error(sum, rows.error(r, half, scale_log2));
 #pragma unroll
       for (int n = 0; n < Config::kHeadDim / 8; ++n) {
         fragments.O[r][n][2 * half] *= of_O;

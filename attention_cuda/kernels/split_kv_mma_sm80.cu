@@ -123,7 +123,7 @@ __device__ __forceinline__ void store_result(
   for (int half = 0; half < 2; ++half) {
     const int row = 8 * half + lane / 4;
     const float sum = row_sum(statistics.sum[0][half]);
-    const float of_O = sum == 0 ? 1.f : sum / (sum + statistics.error(0, half, scale_log2));
+    const float of_O = without_error(sum, statistics.error(0, half, scale_log2));
 #pragma unroll
     for (int n = 0; n < Config::kColumnTiles; ++n) {
       *reinterpret_cast<float2*>(result.O(row, 8 * n + lane % 4 * 2)) =

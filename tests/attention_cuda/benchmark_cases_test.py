@@ -62,6 +62,27 @@ class Sanitizers(unittest.TestCase):
         self.assertEqual(on_a_gpu.of_all_tests("racecheck", runs[:1])["outcome"], "passed")
 
 
+class SanitizersInParts(unittest.TestCase):
+    def test_each_tool_has_each_part_of_the_tile_shapes_and_one_sample_of_the_grid(self):
+        ran = []
+
+        def sanitized(tool, _, test, first_case, case_step, __):
+            ran.append((tool, test, first_case, case_step))
+            return {"test": test, "outcome": "failed" if first_case == 3 else "passed", "seconds": first_case,
+                    "summary": "0 errors", "hazards": []}
+
+        with unittest.mock.patch.object(on_a_gpu, "sanitized", sanitized), \
+                unittest.mock.patch.object(on_a_gpu, "test_names", lambda _, tags: [f"all {tags}"]), \
+                unittest.mock.patch.object(on_a_gpu.shutil, "which", lambda _: "here"):
+            rows = on_a_gpu.run_sanitizers("tests", 60)
+        shapes = [("all [ragged]", part, on_a_gpu.PARTS) for part in range(on_a_gpu.PARTS)]
+        self.assertEqual(sorted(ran), sorted((tool, *case) for tool in on_a_gpu.SANITIZERS for case in
+                                             [*shapes, ("all [grid]", 0, on_a_gpu.SAMPLE_STEP)]))
+        self.assertEqual([(row["tool"], row["outcome"], row["tests"], row["seconds"], row["in"]) for row in rows],
+                         [(tool, "failed", 2, on_a_gpu.PARTS - 1, ["all [ragged]"])
+                          for tool in on_a_gpu.SANITIZERS])
+
+
 class TestsInParts(unittest.TestCase):
     PROGRAM = """#!/bin/sh
 case "$*" in

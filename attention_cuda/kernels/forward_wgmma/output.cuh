@@ -59,9 +59,8 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
     for (int r = 0; r < 2; ++r) {
       const float sum = row_sum(row_sum_[r]);
       const float error = maxima_.rounding_of(r, row_maximum(largest_[r]), arguments_.scale_log2);
-      const float inverse = __fdividef(1, sum + error);
       row_sum_[r] = sum;
-      // A call that sees no key leaves a state as it is.
+      const float inverse = inverse_of(sum, error);
       rescale_[r] = is_state ? (error == 0 ? 1 : sum * inverse) : (sum == 0 ? 0 : inverse);
     }
     if (!is_state) store_lse();
