@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "attention/score.hpp"
 #include "attention_cpu/detail/call.hpp"
 #include "attention_cpu/detail/exponential.hpp"
 #include "attention_cpu/detail/finite.hpp"
@@ -184,6 +185,7 @@ void attend(const ForwardGroup<Element>& group, const KeyTile<Element>& tile, st
   constexpr std::int64_t kN = kGroup<Element>;
   product<Layout::kRows, Update::kAssign, kVectors, Element>(tile.num_keys, head_dim, tile.K,
                                                              {group.sQ, kN}, {group.sP, kN});
+  make_scores(group.sP, tile.num_keys * kN, static_cast<Element>(kLog2E));
   const bool is_masked = hides_some(lanes.seen_by_all, tile.first_key, tile.num_keys);
   if (is_masked) mask<kVectors>(group, tile);
   Vector<Element> new_max[kVectors];

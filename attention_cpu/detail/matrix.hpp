@@ -11,6 +11,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "attention/score.hpp"
 #include "attention/visible_keys.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
@@ -38,6 +39,14 @@ template <class Element>
 Tile<Element> columns(Tile<Element> tile, const Range& range) {
   return {tile.data() + range.first, tile.rows(), range.count,
           Eigen::OuterStride<>(tile.outerStride())};
+}
+
+using flashlab::make_scores;
+
+/// Replaces softmax_scale Q K^T by the scores.
+template <class Element>
+void make_scores(Tile<Element> S) {
+  for (std::int64_t r = 0; r < S.rows(); ++r) make_scores(S.row(r).data(), S.cols());
 }
 
 /// C = scale A B^T

@@ -117,6 +117,7 @@ void attend(const ForwardGroup<Element>& group, int lane, KeyTile<Element> tile,
   Element* const o = q + head_dim;
   for (std::int64_t c = 0; c < head_dim; ++c) q[c] = group.sQ[c * kN + lane];
   scores(q, tile.K, num_keys, head_dim, s);
+  make_scores(s, num_keys, static_cast<Element>(kLog2E));
 
   const Element old_max = group.row_max[lane], new_max = maximum_of(s, num_keys, old_max);
   const Element subtracted = new_max == -kInfinity ? 0 : new_max;

@@ -48,6 +48,7 @@ void add_key_range(const ForwardCall<Element>& call, const Running<Element>& run
   const WeighedKeys<Element> visible(call, tile, keys);
 
   set_product(static_cast<Element>(call.softmax_scale), Q, K, S);
+  make_scores(S);
   for (std::int64_t r = 0; r < S.rows(); ++r) {
     const Element tile_max = largest(segment_of(S.row(r), visible.of_row[r]));
     const Element new_max = tile_max > row_max[r] ? tile_max : row_max[r];

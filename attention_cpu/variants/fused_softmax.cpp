@@ -27,7 +27,9 @@ constexpr int kNumPasses = 4;
 template <class Element>
 void scale_scores(const ForwardCall<Element>& call, const StoredScores<Element>& stored,
                   const QueryTile& tile) {
-  stored_rows(stored.S_then_P, call, tile) *= static_cast<Element>(call.softmax_scale);
+  Tile<Element> S = stored_rows(stored.S_then_P, call, tile);
+  S *= static_cast<Element>(call.softmax_scale);
+  make_scores(S);
 }
 
 template <class Element>

@@ -39,6 +39,7 @@ template <class Element>
 void scale(const ForwardCall<Element>& call, const Stored<Element>& stored, const QueryTile& tile) {
   auto S = stored_rows(stored.S_then_P, call, tile);
   S *= static_cast<Element>(call.softmax_scale);
+  make_scores(S);
 }
 
 template <class Element>

@@ -43,7 +43,7 @@ void attend_to_one_query(const ForwardCall<Element>& call, std::int64_t b, std::
                                        call.head_dim);
     const ConstMappedVector<Element> v(call.V.head(b, kv_head) + j * call.V.row_stride,
                                        call.head_dim);
-    const Element s = scale * (q * k).sum();
+    const Element s = score_of(scale * (q * k).sum());
     const Element new_max = s > row_max ? s : row_max, shift = shift_of(new_max);
     const Element rescale = std::exp(row_max - shift), weight = std::exp(s - shift);
     row_sum = row_sum * rescale + weight;

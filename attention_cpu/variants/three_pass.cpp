@@ -34,6 +34,7 @@ void three_passes(const ForwardCall<Element>& call, const QueryTile& tile,
       const auto K = rows_of(call.K, tile.b, call.kv_head(tile.h), keys, call.head_dim);
       Tile<Element> S = memory.S(tile, keys);
       set_product(scale, Q, K, S);
+      make_scores(S);
       body(keys, WeighedKeys<Element>(call, tile, keys), S);
     });
   };

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "attention/score.hpp"
+#include "attention_cuda/device/online_softmax.cuh"
 #include "attention_cuda/device/shared_tile.cuh"
 #include "attention_cuda/device/tensor_core.cuh"
 
@@ -75,11 +77,11 @@ __device__ __forceinline__ void load_queries(typename Config::Unit::A (&a)[Confi
   }
 }
 
-/// S = Q K^T.
+/// S = Q K^T, and the score function. `scale_log2`: softmax_scale log2(e), positive, as Q has the sign.
 template <class Config>
 __device__ __forceinline__ void scores(Fragments<Config>& fragments,
                                        const ARows<typename Config::WarpQTile>& sQ,
-                                       const BRows<typename Config::KVTile>& sK) {
+                                       const BRows<typename Config::KVTile>& sK, float scale_log2) {
   using Unit = typename Config::Unit;
   clear(fragments.S);
   // Not fully unrolled if values are in two parts: with all steps started, they would exceed the
@@ -101,6 +103,12 @@ __device__ __forceinline__ void scores(Fragments<Config>& fragments,
         Unit::multiply_add(fragments.S[r][n + 1], Q[r], b[1]);
       }
     }
+  }
+#pragma unroll
+  for (int r = 0; r < Config::kRowTiles; ++r) {
+#pragma unroll
+    for (int n = 0; n < Config::kKeyTiles; ++n)
+      make_scores(fragments.S[r][n], 4, kLog2E / scale_log2);
   }
 }
 

@@ -28,6 +28,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "attention/score.hpp"
 #include "attention_cuda/detail/tile_shapes.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/head_dims.hpp"
@@ -128,7 +129,7 @@ __device__ __forceinline__ float score(const float* sQ, const float* sK, int per
     sum = fmaf(q.z, k.z, sum);
     sum = fmaf(q.w, k.w, sum);
   }
-  return softmax_scale * sum;
+  return score_of(softmax_scale * sum);
 }
 
 /// Steps 2 to 4 for one query and the keys begin … end - 1 of the tile. Reads and writes O in global

@@ -39,6 +39,7 @@
 
 #include <cstdint>
 
+#include "attention/score.hpp"
 #include "attention_cuda/device/online_softmax.cuh"
 #include "attention_cuda/kernels/flash2_fp16x3_split.cuh"
 #include "attention_cuda/kernels/forward_wgmma/loading.cuh"
@@ -271,6 +272,12 @@ class Fp16x3Computing {
       S_[i + 2] *= scale.x;
       S_[i + 3] *= scale.y;
     }
+    if constexpr (!ScoreFunction::kIsIdentity) {
+#pragma unroll
+      for (int i = 0; i < Config::kBlockKV / 2; i += 2) {
+        make_scores(S_ + i, 2, kLog2E / query_scale(i / 2 % 2));
+      }
+    }
   }
 
   __device__ void mask(int tile) {  // hidden scores become -inf
@@ -283,12 +290,17 @@ class Fp16x3Computing {
     }
   }
 
+  /// Of the thread's row r: what makes S a power of two's exponent.
+  __device__ float query_scale(int r) const {
+    return ptx::load_shared_float(query_scales() + 4 * (lane() / 4 + 8 * r));
+  }
+
   /// Replaces S by P'. Updates M and l, and computes the factor for O. l is per thread until the end.
   /// A query's scale is a power of two: its product with a score is exact.
   __device__ void exponentiate(bool is_first) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const float c = ptx::load_shared_float(query_scales() + 4 * (lane() / 4 + 8 * r));
+      const float c = query_scale(r);
       float largest = -INFINITY;
 #pragma unroll
       for (int i = 2 * r; i < Config::kBlockKV / 2; i += 4) {

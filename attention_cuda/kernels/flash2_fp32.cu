@@ -30,6 +30,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "attention/score.hpp"
 #include "attention_cuda/device/forward_state.cuh"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/online_softmax.cuh"
@@ -310,6 +311,8 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
     add_rows_times_rows<Config::kHeadDim, Config::QTile::kStride, Config::KTile::kColumns,
                         Config::kUnroll>(S.at, tiles.sQ.row(first_row),
                                          tiles.sK.data + x * Config::KTile::kColumns, 4 * x);
+#pragma unroll
+    for (int r = 0; r < Config::kRows; ++r) make_scores(S.at[r], kBlockKV / 8, kLog2E);
     const bool is_partly_hidden = first_key + kBlockKV > end_by_all || first_key < seen_by_all;
     if (is_partly_hidden) hide_scores(S, queries, visible, first_key, x);
     add_to_softmax(queries, S, tiles.sP.row(first_row) + x);

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "attention/score.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/device/reduce.cuh"
@@ -41,13 +42,13 @@ struct ScaledRow {
 
   /// Reads a score for the first time.
   __device__ float read(int j) const {
-    const float s = scale * row[j];
+    const float s = score_of(scale * row[j]);
     if constexpr (kIsStored) sS[j] = s;
     return s;
   }
   __device__ float again(int j) const {
     if constexpr (kIsStored) return sS[j];
-    return scale * row[j];
+    return score_of(scale * row[j]);
   }
 };
 

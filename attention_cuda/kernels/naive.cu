@@ -23,6 +23,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "attention/score.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/places.cuh"
 #include "attention_cuda/device/reduce.cuh"
@@ -44,7 +45,7 @@ __global__ void __launch_bounds__(kRowThreads)
     naive_scale_kernel(ScoreMatrix<float> S, float softmax_scale) {
   float* const row = S.row(blockIdx.x);
   for (int j = first_key(); j < S.num_keys; j += kRowThreads) {
-    row[j] = softmax_scale * row[j];
+    row[j] = score_of(softmax_scale * row[j]);
   }
 }
 

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "attention/score.hpp"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/places.cuh"
@@ -46,7 +47,7 @@ __global__ void __launch_bounds__(kQueryWarps* kWarpSize)
   float row_max = -INFINITY, row_sum = 0;
   WarpRow<kHeadDim> o;  // [head_dim]
   for (int j = begin_key; j < end_key; ++j) {
-    const float s = arguments.softmax_scale * dot(q, load_row<kHeadDim>(mK, j));
+    const float s = score_of(arguments.softmax_scale * dot(q, load_row<kHeadDim>(mK, j)));
     const float new_max = fmaxf(row_max, s), shift = shift_of(new_max);
     const float rescale = expf(row_max - shift), p = expf(s - shift);
     row_sum = row_sum * rescale + p;

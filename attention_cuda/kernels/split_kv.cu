@@ -21,6 +21,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "attention/score.hpp"
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/four_columns.cuh"
 #include "attention_cuda/device/head_dims.hpp"
@@ -103,7 +104,7 @@ __device__ __forceinline__ void attend_to_rows(Query<Config>& query, const KeyRo
       sum += __shfl_xor_sync(kAllLanes, sum, distance);
     }
     const bool is_visible = first_visible <= first_key + k && first_key + k < end_visible;
-    s[k] = is_visible ? softmax_scale * sum : -INFINITY;
+    s[k] = is_visible ? score_of(softmax_scale * sum) : -INFINITY;
     new_max = fmaxf(new_max, s[k]);
   }
   const float shift = shift_of(new_max), rescale = expf(query.state.row_max - shift);

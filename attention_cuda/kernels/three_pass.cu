@@ -18,6 +18,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "attention/score.hpp"
 #include "attention_cuda/device/head_dims.hpp"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/device/places.cuh"
@@ -45,7 +46,7 @@ __global__ void __launch_bounds__(kQueryWarps* kWarpSize)
       load_row<kHeadDim>(head_rows(arguments.Q, place.b, place.h, sizes.head_dim), place.part);
   // Each pass rounds a score alike: not once with the subtraction in one, and before it in another.
   const auto score = [&, scale = arguments.softmax_scale](int j) {
-    return __fmul_rn(scale, dot(q, load_row<kHeadDim>(mK, j)));
+    return score_of(__fmul_rn(scale, dot(q, load_row<kHeadDim>(mK, j))));
   };
 
   // Pass 1: the maximum score.

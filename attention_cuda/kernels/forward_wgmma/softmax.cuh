@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "attention/score.hpp"
 #include "attention_cuda/device/online_softmax.cuh"
 #include "attention_cuda/kernels/forward_wgmma/loading.cuh"
 #include "attention_cuda/ptx/convert.cuh"
@@ -17,11 +18,13 @@ class WgmmaSoftmax {
  protected:
   __device__ explicit WgmmaSoftmax(const WgmmaArguments& arguments) : arguments_(arguments) {}
 
-  /// c must be positive, so that the largest score has the largest product.
+  /// The score function. c must be positive, so that the largest score has the largest product.
   __device__ void scale_scores() {
-    if (arguments_.factor == 1) return;
+    if (arguments_.factor != 1) {
 #pragma unroll
-    for (int i = 0; i < Config::kBlockKV / 2; ++i) S_[i] *= arguments_.factor;
+      for (int i = 0; i < Config::kBlockKV / 2; ++i) S_[i] *= arguments_.factor;
+    }
+    make_scores(S_, Config::kBlockKV / 2, 1 / arguments_.scale);
   }
 
   /// Raises m if a row of S exceeds it by too much; computes the factor for O and rescales l. Then replaces S
