@@ -8,7 +8,8 @@ second one goes backwards. Before each sample L2 is flushed, and the GPU waits u
 (stopwatch.py). The speed of a build is the first one's time over its own, the median over rounds: above 1
 it is faster. An error is the norm of the difference to attention in float, over the norm of that.
 
-A copy of the first file as one more build shows what the method cannot tell apart.
+A copy of the first file as one more build shows what the method cannot tell apart. build_variant.py makes a build with
+the kernels of another commit.
 
 Forward and backward calls have 16 384 tokens, heads x head_dim = 2048 (fewer if head_dim does not divide
 it), and inputs of each kind of --data (data_kinds.py). In calls of few queries the keys are split among blocks.

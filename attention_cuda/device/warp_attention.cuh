@@ -77,11 +77,11 @@ __device__ __forceinline__ void load_queries(typename Config::Unit::A (&a)[Confi
   }
 }
 
-/// S = Q K^T, and the score function. `scale_log2`: softmax_scale log2(e), positive, as Q has the sign.
+/// S = Q K^T.
 template <class Config>
 __device__ __forceinline__ void scores(Fragments<Config>& fragments,
                                        const ARows<typename Config::WarpQTile>& sQ,
-                                       const BRows<typename Config::KVTile>& sK, float scale_log2) {
+                                       const BRows<typename Config::KVTile>& sK) {
   using Unit = typename Config::Unit;
   clear(fragments.S);
   // Not fully unrolled if values are in two parts: with all steps started, they would exceed the
@@ -104,11 +104,14 @@ __device__ __forceinline__ void scores(Fragments<Config>& fragments,
       }
     }
   }
+}
+
+/// The score function of S. `scale_log2`: softmax_scale log2(e), positive, as Q has the sign.
+template <class Config>
+__device__ __forceinline__ void make_scores(Fragments<Config>& fragments, float scale_log2) {
 #pragma unroll
   for (int r = 0; r < Config::kRowTiles; ++r) {
-#pragma unroll
-    for (int n = 0; n < Config::kKeyTiles; ++n)
-      make_scores(fragments.S[r][n], 4, kLog2E / scale_log2);
+    flashlab::make_scores(fragments.S[r][0], 4 * Config::kKeyTiles, kLog2E / scale_log2);
   }
 }
 

@@ -311,8 +311,7 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kBlocksPerSm)
     add_rows_times_rows<Config::kHeadDim, Config::QTile::kStride, Config::KTile::kColumns,
                         Config::kUnroll>(S.at, tiles.sQ.row(first_row),
                                          tiles.sK.data + x * Config::KTile::kColumns, 4 * x);
-#pragma unroll
-    for (int r = 0; r < Config::kRows; ++r) make_scores(S.at[r], kBlockKV / 8, kLog2E);
+    make_scores(S.at[0], Config::kRows * kBlockKV / 8, kLog2E);
     const bool is_partly_hidden = first_key + kBlockKV > end_by_all || first_key < seen_by_all;
     if (is_partly_hidden) hide_scores(S, queries, visible, first_key, x);
     add_to_softmax(queries, S, tiles.sP.row(first_row) + x);

@@ -269,7 +269,8 @@ __global__ void __launch_bounds__(Config::kNumThreads, Config::kMinBlocks)
     const IndexRange first_range = ranges[0], last_range = ranges[Config::kWarpRows - 1];
     if (first_key < last_range.end && first_key + Config::kBlockKV > first_range.first) {
       // 2. S.
-      scores(fragments, query_rows, BRows(sK(stage)), scale_log2);
+      scores(fragments, query_rows, BRows(sK(stage)));
+      make_scores(fragments, scale_log2);
       if (first_key + Config::kBlockKV > first_range.end) {
         hide<false>(fragments, ranges, first_key);
       }

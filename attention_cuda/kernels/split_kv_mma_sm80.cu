@@ -249,7 +249,8 @@ __global__ void __launch_bounds__(Config::kNumThreads)
     ptx::cp_async_wait<kStages - 2>();
     __syncwarp();  // all lanes have this tile, and have finished with the stage that is filled next
     start_loading(kv_tile + kStages - 1);
-    scores(fragments, query_rows, BRows(sK(stage)), scale_log2);
+    scores(fragments, query_rows, BRows(sK(stage)));
+    make_scores(fragments, scale_log2);
     if (first_key + kKeys > end_by_all) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
