@@ -15,7 +15,7 @@
 #include "attention_cpu/detail/exponential.hpp"
 #include "attention_cpu/detail/finite.hpp"
 #include "attention_cpu/detail/product.hpp"
-#include "attention_cpu/detail/visible.hpp"
+#include "attention_cpu/detail/visible_in_tile.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 

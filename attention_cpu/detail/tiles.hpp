@@ -6,7 +6,7 @@
 
 #include "attention_cpu/detail/call.hpp"
 #include "attention_cpu/detail/matrix.hpp"
-#include "attention_cpu/detail/visible.hpp"
+#include "attention_cpu/detail/visible_in_tile.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 

@@ -25,7 +25,7 @@
 
 #include "attention_cpu/detail/projection_call.hpp"
 #include "attention_cpu/detail/tile_products.hpp"
-#include "attention_cpu/detail/visible.hpp"
+#include "attention_cpu/detail/visible_in_tile.hpp"
 
 namespace flashlab::cpu::detail::FLASHLAB_CPU_BUILD {
 namespace {
