@@ -108,6 +108,7 @@ def parse_arguments():
     parser.add_argument("folder", metavar="FOLDER", help="with attention_cuda/kernels, and the headers that they need")
     parser.add_argument("--build", required=True, help="where libflashlab_cuda.so was built")
     parser.add_argument("--out", required=True, metavar="FILE", help="the library to write")
+    parser.add_argument("--kernels", nargs="+", metavar="STEM", help="of those that differ; else all of them")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     return parser.parse_args()
 
@@ -117,6 +118,12 @@ def build_variant(options, root=ROOT):
     sources = changed_kernels(root, overlay)
     if not sources:
         raise Failure(f"{options.folder}: no kernel differs from {root}: expected one that does")
+    if options.kernels:
+        stems = {os.path.splitext(os.path.basename(source))[0]: source for source in sources}
+        for stem in options.kernels:
+            if stem not in stems:
+                raise Failure(f"--kernels {stem}: expected some of those that differ: {', '.join(stems)}")
+        sources = [stems[stem] for stem in options.kernels]
     commands = commands_of(build, sources, root)
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         jobs = {}

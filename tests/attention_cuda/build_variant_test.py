@@ -48,8 +48,8 @@ class OtherKernels(unittest.TestCase):
         write(self.build, {"compile_commands.json": json.dumps(rows)})
         subprocess.run(["ar", "rc", "libflashlab_attention_cuda.a", "reads.cu.o", "alone.cu.o"], cwd=folder, check=True)
 
-    def make(self):
-        options = argparse.Namespace(folder=self.other, build=self.build, out=self.out, jobs=2)
+    def make(self, kernels=None):
+        options = argparse.Namespace(folder=self.other, build=self.build, out=self.out, kernels=kernels, jobs=2)
         build_variant.build_variant(options, self.root)
         return ctypes.CDLL(self.out)
 
@@ -60,9 +60,16 @@ class OtherKernels(unittest.TestCase):
         self.assertEqual((library.reads(), library.alone()), (32, 1))
         self.assertFalse(os.path.exists(os.path.join(self.build, "attention_cuda", "libflashlab_cuda.so")))
 
-    def refusal(self):
+    def test_of_the_kernels_that_differ_one_may_be_chosen(self):
+        other = {path: text.replace("return 1", "return 2") for path, text in FILES.items()}
+        write(self.other, {**other, HEADER: "constexpr int kLag = 32;\n"})
+        library = self.make(["alone"])
+        self.assertEqual((library.reads(), library.alone()), (8, 2))
+        self.assertIn("--kernels none: expected some of those that differ: alone, reads", self.refusal(["none"]))
+
+    def refusal(self, kernels=None):
         with self.assertRaises(build_variant.Failure) as raised:
-            self.make()
+            self.make(kernels)
         return str(raised.exception)
 
     def test_the_same_kernels_are_no_other_build(self):
