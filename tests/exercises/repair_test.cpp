@@ -55,6 +55,22 @@ bool proposes(const Repairs& repairs, const std::string& what) {
                      [&](const Repair& repair) { return repair.edit.what == what; });
 }
 
+/// The verdict on an exercise's solution with `from` replaced by `to`.
+Verdict verdict_on(const std::string& id, const std::string& from, const std::string& to) {
+  for (const ExerciseSource& source : all_exercises({})) {
+    if (source.id != id) continue;
+    ReadResult read = read_exercise(source.id, source.files);
+    REQUIRE(read.exercise);
+    const auto exercise = std::make_shared<const Exercise>(std::move(*read.exercise));
+    std::string text = exercise->program.solution->source->text();
+    REQUIRE(text.find(from) != std::string::npos);
+    text.replace(text.find(from), from.size(), to);
+    return Grader(exercise).grade("mine.toy", text);
+  }
+  FAIL("there is no exercise " << id);
+  return {};
+}
+
 }  // namespace
 
 TEST_CASE("the line of a fault is named on tiles, with indexed registers, and if it is missing",
@@ -76,17 +92,28 @@ TEST_CASE("the line of a fault is named on tiles, with indexed registers, and if
   };
   for (const Fault& fault : faults) {
     CAPTURE(fault.exercise, fault.from);
-    for (const auto& source : all_exercises({})) {
-      if (source.id != fault.exercise) continue;
-      ReadResult read = read_exercise(source.id, source.files);
-      REQUIRE(read.exercise);
-      const auto exercise = std::make_shared<const Exercise>(std::move(*read.exercise));
-      std::string text = exercise->program.solution->source->text();
-      text.replace(text.find(fault.from), std::string(fault.from).size(), fault.to);
-      const Verdict verdict = Grader(exercise).grade("mine.toy", text);
-      REQUIRE_FALSE(verdict.findings.empty());
-      CHECK(verdict.findings.front().line == fault.line);
-    }
+    const Verdict verdict = verdict_on(fault.exercise, fault.from, fault.to);
+    REQUIRE_FALSE(verdict.findings.empty());
+    CHECK(verdict.findings.front().line == fault.line);
+  }
+}
+
+TEST_CASE("where tiles do not fit, the line is named that makes them so, and where it shows",
+          "[repair]") {
+  struct Fault {
+    const char *from, *to;
+    std::uint32_t line;
+  };
+  for (const auto& [from, to, line] : {Fault{"MAC Q, K^T, S, S", "MAC Q, K^T, S, Q", 22},
+                                       {"SUB S, M, S", "SUB A, M, S", 28},
+                                       {"MUL O, A, O", "MUL O, P, O", 34}}) {
+    const Verdict verdict = verdict_on("37_fast_attention", from, to);
+    CHECK(verdict.outcome == Outcome::kRejected);
+    const Finding& finding = verdict.findings.at(0);
+    INFO(finding.what);
+    CHECK(finding.line == line);
+    CHECK(finding.what.starts_with("at line 35, step 22 (i = 0, j = 0): the tiles do not fit"));
+    CHECK(finding.details.back().find(to) != std::string::npos);
   }
 }
 

@@ -262,11 +262,32 @@ class Grading {
       if (diagnostic.fault == toy::Fault::kLimit) verdict_.outcome = Outcome::kLimit;
       verdict_.findings.push_back(finding_of(diagnostic, text_));
     }
-    if (prepared_.options.explain && !last_.bound) {
-      within_budget(
-          [&] { point_at_bound(task_, program_, sized, text_, verdict_.findings.front()); });
-    }
+    if (!prepared_.options.explain || verdict_.outcome == Outcome::kLimit) return false;
+    Finding found = verdict_.findings.front();  // the refusal stays as it is if the budget ends
+    const bool is_whole = within_budget([&] {
+      if (last_.bound) {
+        point_at_repair(sized, found);
+      } else {
+        point_at_bound(task_, program_, sized, text_, found);
+      }
+    });
+    if (is_whole) verdict_.findings.front() = std::move(found);
     return false;
+  }
+
+  /// A step whose tiles do not fit is where a mistake shows, and seldom where it is.
+  void point_at_repair(const SizedCases& sized, Finding& finding) const {
+    const std::vector<RepairSize>& sizes = prepared_.repair_sizes.shown;
+    const auto failing = std::find_if(sizes.begin(), sizes.end(),
+                                      [&](const RepairSize& size) { return size.sized == &sized; });
+    if (failing == sizes.end()) return;
+    const auto index = static_cast<std::size_t>(failing - sizes.begin());
+    const std::uint32_t shown_at = finding.line;
+    point_at_fault({task_, text_, program_, last_, nullptr, sizes, index}, nullptr, std::nullopt,
+                   finding);
+    if (finding.line != shown_at) {
+      finding.what = "at line " + std::to_string(shown_at) + ", " + finding.what;
+    }
   }
 
   void judge_cost(const CostJudge& costs) {
