@@ -16,16 +16,6 @@
 namespace flashlab::exercises {
 namespace {
 
-/// The step that a message names, "step 13 (i = 1): …"; 0: none.
-std::uint64_t step_in(const std::string& what) {
-  constexpr std::string_view kStart = "step ";
-  std::uint64_t step = 0;
-  if (what.starts_with(kStart)) {
-    read_number(std::string_view(what).substr(kStart.size()), step);
-  }
-  return step;
-}
-
 /// Finds the failure that is easiest to understand.
 void run_one_by_one(const ProgramTask& task, Attempt& result) {
   for (const std::size_t i : plainest_first(result.sized->cases)) {
@@ -110,6 +100,15 @@ bool refuse_long_run(const ProgramTask& task, Attempt& result) {
 }
 
 }  // namespace
+
+std::uint64_t step_in(const std::string& what) {
+  constexpr std::string_view kStart = "step ";
+  std::uint64_t step = 0;
+  if (what.starts_with(kStart)) {
+    read_number(std::string_view(what).substr(kStart.size()), step);
+  }
+  return step;
+}
 
 toy::Result<std::vector<double>> dram_for(const toy::BoundProgram& bound, const Case& entry) {
   std::map<std::string, toy::InputSource> sources;

@@ -56,6 +56,9 @@ struct Attempt {
   bool passed() const { return bound.has_value() && refusal.empty() && !failure; }
 };
 
+/// The step that a message of a run names, from 1; 0: none.
+std::uint64_t step_in(const std::string& what);
+
 /// Binds the program and counts its cost, without running it. Never throws because of the program.
 Attempt count_attempt(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
                       const SizedCases& sized);
