@@ -1,12 +1,13 @@
 // The score function: what softmax_scale q . k becomes before the softmax.
 //
-// All forward variants ask it, on CPUs and GPUs, so another function is an edit of this file. Backward variants do
-// not yet: they need its derivative, too.
+// All forward variants ask it, on CPUs and GPUs, so another function is an edit of this file.
+// Backward variants do not yet: they need its derivative, too.
 #pragma once
 
 #include <cstdint>
 
-// Always inlined: CPU variants are compiled for several instruction sets, and none may run another one's code.
+// Always inlined: CPU variants are compiled for several instruction sets, and none may run another
+// one's code.
 #ifdef __CUDACC__
 #define FLASHLAB_EVERYWHERE __host__ __device__ __forceinline__
 #else
@@ -15,7 +16,8 @@
 
 namespace flashlab {
 
-/// Weights are the softmax of `of(softmax_scale Q K^T)` over the visible keys. Hidden scores become -inf afterwards.
+/// Weights are the softmax of `of(softmax_scale Q K^T)` over the visible keys. Hidden scores become
+/// -inf afterwards.
 struct ScoreFunction {
   static constexpr bool kIsIdentity = true;  // then nothing is computed
 
@@ -25,8 +27,9 @@ struct ScoreFunction {
   }
 };
 
-/// The score where scores have another unit: `value` is `unit` softmax_scale q . k, and the function's value is
-/// returned in that unit, too. Units are 1, log2(e) for weights 2^score, and 1 / softmax_scale for products.
+/// The score where scores have another unit: `value` is `unit` softmax_scale q . k, and the function's
+/// value is returned in that unit, too. Units are 1, log2(e) for weights 2^score, and
+/// 1 / softmax_scale for products.
 template <class Real>
 FLASHLAB_EVERYWHERE Real score_of(Real value, Real unit = 1) {
   if constexpr (ScoreFunction::kIsIdentity) {

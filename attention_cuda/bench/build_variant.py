@@ -83,13 +83,23 @@ def compiled(source, folder, words, overlay, out):
     return out
 
 
-def link(build, objects, out, scratch):
-    """Links the library as the build does, with `objects` {name of the build's object: file} in their place."""
-    folder = os.path.join(build, "attention_cuda")
-    with open(os.path.join(folder, "CMakeFiles", "flashlab_cuda.dir", "link.txt"), encoding="utf-8") as file:
+def link_command(folder):
+    """Returns the words of the command that links the library, and the archive of its kernels."""
+    path = os.path.join(folder, "CMakeFiles", "flashlab_cuda.dir", "link.txt")
+    if not os.path.exists(path):
+        raise Failure(f"{path} is missing: expected a build by make")
+    with open(path, encoding="utf-8") as file:
         words = shlex.split(file.read())
-    words[words.index("-o") + 1] = out
     archive = next(word for word in words if os.path.basename(word) == "libflashlab_attention_cuda.a")
+    if not os.path.exists(os.path.join(folder, archive)):
+        raise Failure(f"{os.path.join(folder, archive)} is missing: expected the target flashlab_cuda to be built")
+    return words, archive
+
+
+def link(folder, objects, out, scratch):
+    """Links the library as the build does, with `objects` {name of the build's object: file} in their place."""
+    words, archive = link_command(folder)
+    words[words.index("-o") + 1] = out
     copy = os.path.join(scratch, "libflashlab_attention_cuda.a")
     subprocess.run(["cp", os.path.join(folder, archive), copy], check=True)
     members = subprocess.run(["ar", "t", copy], capture_output=True, text=True, check=True).stdout.split()
@@ -125,12 +135,14 @@ def build_variant(options, root=ROOT):
                 raise Failure(f"--kernels {stem}: expected some of those that differ: {', '.join(stems)}")
         sources = [stems[stem] for stem in options.kernels]
     commands = commands_of(build, sources, root)
+    linked_in = os.path.join(build, "attention_cuda")
+    link_command(linked_in)  # before minutes of compiling
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         jobs = {}
         for source, (folder, words) in commands.items():
             name = os.path.basename(output_of(words))
             jobs[name] = pool.submit(compiled, source, folder, words, overlay, os.path.join(scratch, name))
-        link(build, {name: job.result() for name, job in jobs.items()}, out, scratch)
+        link(linked_in, {name: job.result() for name, job in jobs.items()}, out, scratch)
     print(f"{options.out}: {', '.join(os.path.basename(source) for source in sources)} of {options.folder}")
 
 

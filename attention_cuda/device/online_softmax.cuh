@@ -84,8 +84,8 @@ class RowMaxima {
     return largest == -INFINITY ? 0 : error;
   }
 
-  /// scale m + ln l. The same of a state and of what the state was made from, unless m is large. Lanes may have
-  /// different rows i.
+  /// scale m + ln l. The same of a state and of what the state was made from, unless m is large.
+  /// Lanes may have different rows i.
   __device__ __forceinline__ float log_sum(int i, float l, float scale) const {
     if (l == 0) return -INFINITY;
     const float ln_l = log2f(l) * kLn2;

@@ -84,6 +84,11 @@ class OtherKernels(unittest.TestCase):
         write(self.other, {os.path.join(KERNELS, "new.cu"): ""})
         self.assertIn("kernels/new.cu: not in this build", self.refusal())
 
+    def test_a_build_without_its_library_is_named_before_anything_is_compiled(self):
+        write(self.other, {**FILES, HEADER: "constexpr int kOther = 1;\n"})
+        os.remove(os.path.join(self.build, "attention_cuda", "libflashlab_attention_cuda.a"))
+        self.assertIn("expected the target flashlab_cuda to be built", self.refusal())
+
     def test_a_kernel_that_does_not_compile_says_why(self):
         write(self.other, {**FILES, HEADER: "constexpr int kOther = 1;\n"})
         self.assertRegex(self.refusal(), "reads.cu does not compile:\n(.|\n)*kLag")

@@ -96,9 +96,8 @@ std::vector<FieldPlace> whole_numbers() {
     append(all, places(work, {"product_flops", "elementwise_flops", "divisions", "exps"}));
     append(all, places(std::string(work) + "/dram", {"bytes_read", "bytes_written"}));
   }
-  for (const char* const traffic :
-       {"/rows/0/toy/sm", "/rows/0/work/sm", "/rows/0/measured/dram", "/rows/0/measured/sm"}) {
-    append(all, places(traffic, {"bytes_read", "bytes_written"}));
+  for (const char* const traffic : {"toy/sm", "work/sm", "measured/dram", "measured/sm"}) {
+    append(all, places(std::string(kRow) + "/" + traffic, {"bytes_read", "bytes_written"}));
   }
   append(all, places("/rows/0/seed_bytes", {"formula", "prose"}));
   append(all, places("/rows/0/steps/0", {"num_launches", "num_blocks", "block_q", "block_kv",

@@ -51,8 +51,8 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
     has_O_ = true;
   }
 
-  /// 5. What the rows have without O: l, lse, and in rescale_ the factor for O, 1 / (l + e); for a state l / (l + e).
-  /// e: the error of the largest weight (device/online_softmax.cuh). While the last P V runs.
+  /// 5. What the rows have without O, while the last P V runs: l, lse, and in rescale_ the factor for O,
+  /// 1 / (l + e), for a state l / (l + e). e: the largest weight's error (device/online_softmax.cuh).
   __device__ void finish_rows() {
     const bool is_state = arguments_.state_out.is_given();
 #pragma unroll
@@ -61,6 +61,7 @@ class WgmmaOutput : protected WgmmaSoftmax<Config> {
       const float error = maxima_.rounding_of(r, row_maximum(largest_[r]), arguments_.scale_log2);
       row_sum_[r] = sum;
       const float inverse = inverse_of(sum, error);
+      // without_error(), written out: ptxas would compute the quotient in both branches.
       rescale_[r] = is_state ? (error == 0 ? 1 : sum * inverse) : (sum == 0 ? 0 : inverse);
     }
     if (!is_state) store_lse();

@@ -86,8 +86,9 @@ class WgmmaSoftmax {
     }
   }
 
-  /// Positive floats are in the order of their bits as integers, and above all negative ones; the largest
-  /// of three integers is one instruction. Of negative ones alone it would find the smallest: largest_ is not negative.
+  /// Positive floats are in the order of their bits as integers, and above all negative ones; the
+  /// largest of three integers is one instruction. Of negative ones alone it would find the smallest,
+  /// but largest_ is not negative.
   __device__ void find_largest_positive() {
     static_assert(kScores % 4 == 0);
 #pragma unroll
