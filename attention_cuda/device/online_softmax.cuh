@@ -25,10 +25,10 @@
 namespace flashlab::cuda {
 
 inline constexpr float kLog2E = 1.44269504088896340736f, kLn2 = 0.693147180559945309417f;
-/// For P in this type. Scores with a standard deviation of 16, and their largest in the first tile, seldom exceed
-/// that by 32.
+/// For P in this type. Of scores with a standard deviation of 16, the largest of a row is seldom above that of its
+/// first tile by 64. More would cost V, which may be up to 2^51 in 4096 keys.
 template <class Element>
-inline constexpr float kLag = 32;
+inline constexpr float kLag = 64;
 template <>
 inline constexpr float kLag<Float16> = 15;  // its largest number is just below 2^16
 inline constexpr float kLargestProduct = 4096;

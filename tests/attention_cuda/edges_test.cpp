@@ -71,12 +71,13 @@ TEST_CASE("one score that is far above all others has weight 1", "[cuda][edges]"
 TEST_CASE("scores that rise or fall from key to key are right, below and above 0",
           "[cuda][edges]") {
   FLASHLAB_NEEDS_GPU();
-  constexpr std::int64_t kRising = 300;  // keys: several tiles, each of which has a new maximum
+  constexpr std::int64_t kRising =
+      300;  // keys: the maximum of each tile is above kLag of the one before
   for_each_kernel(Pass::kForward, [](const KernelCase& kernel, DataType dtype) {
     for (const double first : {-400.0, -100.0, -20.0, 0.0, 200.0}) {
       const auto of_Q = [](auto i, auto j) { return j > 0 ? 0 : i % 2 == 0 ? 1 : -1; };
       const auto of_K = [&](auto k, auto j) {
-        return j > 0 ? 0 : first + static_cast<double>(k - k % 2) / 4;
+        return j > 0 ? 0 : first + static_cast<double>(k - k % 2);
       };
       Edge edge(dtype, 64, of_Q, of_K, 64, kRising);
       AttentionOptions options;
@@ -108,7 +109,8 @@ TEST_CASE("scores that rise or fall from key to key are right, below and above 0
         }
         INFO("first score " << first << ", sign " << sign);
         // The rounding of a score times log2(e) is that of its weight.
-        CHECK(worst < tolerance_of(dtype, kernel.arithmetic.products) + 0x1p-24 * std::abs(first));
+        CHECK(worst < tolerance_of(dtype, kernel.arithmetic.products) +
+                          0x1p-24 * (std::abs(first) + kRising));
       }
     }
   });
