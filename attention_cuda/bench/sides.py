@@ -12,7 +12,7 @@ from torch.nn.functional import scaled_dot_product_attention
 import data_kinds
 import flash_attention_4
 import flashlab_attention as flashlab
-from reference import exact_backward, exact_forward
+from reference import exact_backward, exact_forward, largest_score
 from run_context import output_of
 
 DTYPES = {"bf16": torch.bfloat16, "float": torch.float32}
@@ -72,6 +72,7 @@ class Inputs:
         dtype = DTYPES[case.dtype]
         self.Q, self.K, self.V, self.dO = (
             tensor.to(dtype) for tensor in (*data_kinds.shaped(kind, Q, K, V), dO))
+        self.largest_score = largest_score(self.Q, self.K)
         self.exact_O, self.lse = exact_forward(self.Q, self.K, self.V, case.mask)
         self.O = self.exact_O.to(dtype)
 

@@ -385,6 +385,17 @@ class Comparison(unittest.TestCase):
         forgotten = {"dQ": (dS @ K).float()}
         self.assertIn("differs", reference.check(forgotten, exact, "bf16", of_terms)[1])
 
+    def test_large_scores_may_have_larger_errors_in_float(self):
+        Q, K, V = torch.randn(1, 4, 300, 16), torch.randn(1, 2, 50, 16), torch.randn(1, 2, 50, 16)
+        largest = reference.largest_score(Q, K)
+        S = Q.reshape(1, 2, 600, 16) @ K.mT / 4
+        self.assertAlmostEqual(largest, float(S.abs().max()), delta=1e-5)
+        exact = reference.exact_forward(Q, K, V, "none")[0]
+        off = {"O": exact * (1 + 5e-4)}
+        self.assertIn("differs", reference.check(off, {"O": exact}, "float", largest=largest)[1])
+        self.assertIsNone(reference.check(off, {"O": exact}, "float", largest=160)[1])
+        self.assertIn("differs", reference.check({"O": exact * 1.03}, {"O": exact}, "bf16", largest=160)[1])
+
     def test_heads_of_a_group_read_the_same_K_and_V(self):
         Q, K, V = torch.randn(2, 6, 1, 16), torch.randn(2, 2, 50, 16), torch.randn(2, 2, 50, 16)
         grouped = reference.exact_forward(Q, K, V, "none")
