@@ -123,6 +123,17 @@ TEST_CASE("a program with its arrays in another order gets the same case", "[lan
   CHECK(moved.expected[1].high.lane[0] == lanes[0].expected[1].high.lane[0]);
 }
 
+TEST_CASE("temporaries with one name may have two sizes", "[lanes]") {
+  const std::string begin = ".input x[2]\n.output y[2]\n", end = "LOAD x[0], R0\nSTORE R0, y[0]\n";
+  const auto lanes = make_lane_cases(copies(16), bound_program(begin + ".temp t[2]\n" + end), 1e-5);
+  for (const std::string temporary : {".temp t[1]\n", ".temp t[5]\n"}) {
+    const LaneCase moved = lay_out(lanes[0], bound_program(temporary + begin + end));
+    CHECK(std::isnan(moved.dram[0].lane[0]));
+    CHECK(moved.dram[moved.dram.size() - 4].lane[7] == 7);
+    CHECK(moved.expected.size() == 2);
+  }
+}
+
 TEST_CASE("a case that does not fit the program names the array", "[lanes]") {
   const toy::BoundProgram longer =
       bound_program(".input x[3]\n.output y[2]\nLOAD x[0], R0\nSTORE R0, y[0]\n");

@@ -112,7 +112,9 @@ LaneCase lay_out(const LaneCase& lanes, const toy::BoundProgram& bound) {
   LaneCase result = empty_case(bound);
   result.first_case = lanes.first_case;
   result.num_cases = lanes.num_cases;
-  for (const LaneCase::Array& to : result.arrays) {
+  for (std::size_t a = 0; a < bound.arrays.size(); ++a) {
+    if (bound.arrays[a].role == toy::ArrayRole::kTemp) continue;  // each program has its own
+    const LaneCase::Array& to = result.arrays[a];
     for (const LaneCase::Array& from : lanes.arrays) {
       if (from.name != to.name) continue;
       check_size(to.name, to.size, static_cast<std::size_t>(from.size));
