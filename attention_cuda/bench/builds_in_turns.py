@@ -3,8 +3,8 @@
 
   builds_in_turns.py old=FILE new=FILE [NAME=FILE ...] [--out FILE] [--commits old=X new=Y]
 
-The builds take turns in each round, on the same tensors; each round begins with another build, and every
-second one goes backwards. Before each sample L2 is flushed, and the GPU waits until the call is enqueued
+The builds take turns in each round, on the same tensors, and so do kinds of data; each round begins with another build
+or kind, and every second one goes backwards. Before each sample L2 is flushed, and the GPU waits until the call is enqueued
 (stopwatch.py). The speed of a build is the first one's time over its own, the median over rounds: above 1
 it is faster. An error is the norm of the difference to attention in float, over the norm of that.
 
@@ -15,7 +15,6 @@ Forward and backward calls have 16 384 tokens, heads x head_dim = 2048 (fewer if
 it), and inputs of each kind of --data (data_kinds.py). In calls of few queries the keys are split among blocks.
 """
 import argparse
-import math
 import os
 import statistics
 import sys
@@ -135,29 +134,47 @@ def error_of(O, inputs, mask):
     return float((O[:1, :heads].double() - exact.double()).norm() / exact.double().norm())
 
 
-def measure(cell, kind, dtype, builds, options, watch, device):
-    inputs = draw(cell, kind, DTYPES[dtype], device)
-    tensors = tensors_of(inputs)
-    calls = calls_of(cell, tensors, builds, options)
-    row = {**cell, "dtype": dtype, "data": kind}
-    for call in calls.values():
-        call()  # loads its kernels
-    if cell["pass"] != "backward" and cell["seqlen_k"] <= 4096:
-        row["error_of_O"] = {}
-        for name, call in calls.items():
-            tensors["O"].fill_(float("nan"))
-            call()
-            row["error_of_O"][name] = error_of(tensors["O"], inputs, cell["mask"])
-    samples = {name: [] for name in builds}
+class OneKind:
+    """Inputs of a kind, the builds' calls on them, and what they took."""
+
+    def __init__(self, cell, kind, dtype, builds, options, device):
+        self._cell, self._inputs = cell, draw(cell, kind, DTYPES[dtype], device)
+        self._tensors = tensors_of(self._inputs)
+        self._calls = calls_of(cell, self._tensors, builds, options)
+        self.samples = {name: [] for name in builds}
+        self.row = {**cell, "dtype": dtype, "data": kind}
+        for call in self._calls.values():
+            call()  # loads its kernels
+        if cell["pass"] != "backward" and cell["seqlen_k"] <= 4096:
+            self.row["error_of_O"] = {name: self._error(call) for name, call in self._calls.items()}
+
+    def _error(self, call):
+        self._tensors["O"].fill_(float("nan"))
+        call()
+        return error_of(self._tensors["O"], self._inputs, self._cell["mask"])
+
+    def sample(self, watch, name):
+        self.samples[name].append(watch.sample_ms(self._calls[name], flush_by_reading=self._cell["seqlen_q"] == 1))
+
+
+def ratio(ones, others):
+    """Returns the median over rounds of `ones` over `others`."""
+    return statistics.median(one / other for one, other in zip(ones, others))
+
+
+def measure(cell, dtype, builds, options, watch, device):
+    """Returns a row for each kind of data. Builds and kinds take turns in each round."""
+    kinds = [OneKind(cell, kind, dtype, builds, options, device) for kind in options.data]
+    pairs = [(kind, name) for name in builds for kind in kinds]
     for number in range(options.rounds):
-        for name in turns(list(builds), number):
-            samples[name].append(watch.sample_ms(calls[name],
-                                                 flush_by_reading=cell["seqlen_q"] == 1))
-    first = samples[next(iter(builds))]
-    row["samples_ms"] = samples
-    row["speed"] = {name: statistics.median(base / ms for base, ms in zip(first, taken))
-                    for name, taken in samples.items()}
-    return row
+        for kind, name in turns(pairs, number):
+            kind.sample(watch, name)
+    first = next(iter(builds))
+    return [kind.row | {"samples_ms": kind.samples,
+                        "speed": {name: ratio(kind.samples[first], taken) for name, taken in kind.samples.items()},
+                        "of_first_kind": {name: ratio(kinds[0].samples[name], taken)
+                                          for name, taken in kind.samples.items()}}
+            for kind in kinds]
 
 
 def print_row(row):
@@ -169,17 +186,19 @@ def print_row(row):
           flush=True)
 
 
-def print_summary(rows, builds):
+def print_summary(rows, builds, first_kind):
     """Prints geometric means and the least speed, by pass, data, type and head_dim."""
     what = ("pass", "data", "dtype", "head_dim")
     keys = dict.fromkeys(tuple(row[name] for name in what) for row in rows)
     for key in keys:
-        some = [row["speed"] for row in rows if tuple(row[name] for name in what) == key]
-        for name in builds[1:]:
-            speeds = [speed[name] for speed in some]
-            mean = math.exp(statistics.fmean(map(math.log, speeds)))
-            print(f"{key[0]}, {key[1]} data, {key[2]}, head_dim {key[3]}: {name} over {builds[0]}: {mean:.3f}, "
-                  f"least {min(speeds):.3f}")
+        some = [row for row in rows if tuple(row[name] for name in what) == key]
+        beside = [(name, "speed", builds[0]) for name in builds[1:]]
+        if key[1] != first_kind:
+            beside += [(name, "of_first_kind", f"{first_kind} data") for name in builds]
+        for name, field, other in beside:
+            speeds = [row[field][name] for row in some]
+            print(f"{key[0]}, {key[1]} data, {key[2]}, head_dim {key[3]}: {name} over {other}: "
+                  f"{statistics.geometric_mean(speeds):.3f}, least {min(speeds):.3f}")
 
 
 def main():
@@ -196,12 +215,13 @@ def main():
     rows = []
     for dtype in options.dtypes:
         for cell in cells(options, is_emulated):
-            for kind in options.data:
-                rows.append(measure(cell, kind, dtype, builds, options, watch, device))
-                print_row(rows[-1])
-    print_summary(rows, list(builds))
+            rows += measure(cell, dtype, builds, options, watch, device)
+            for row in rows[-len(options.data):]:
+                print_row(row)
+    print_summary(rows, list(builds), options.data[0])
     write_report(options, __file__, {
-        "what": "builds in turns in one process; speed: time of the first one over a build's own",
+        "what": "builds and kinds of data in turns in one process; speed: time of the first build over a build's own; "
+                "of_first_kind: time of a build on the first kind over that on this one",
         "builds": dict(options.commits), "late_samples": watch.late_samples, "rows": rows})
     return 0
 

@@ -284,14 +284,6 @@ def data():
     kind, and the time of the first build over that of the last; means of both masks."""
     found = results("data_in_turns")
     first, *_, last = found["rows"][0]["samples_ms"]
-
-    def times(build, *cell):
-        return [statistics.median(row["samples_ms"][build]) for row in found["rows"]
-                if (row["head_dim"], row["data"], row["seqlen_q"]) == cell]
-
-    def over(some, others):
-        return f"{statistics.geometric_mean(a / b for a, b in zip(some, others)):.2f}"
-
     lengths, kinds, head_dims = (list(dict.fromkeys(row[name] for row in found["rows"]))
                                  for name in ("seqlen_q", "data", "head_dim"))
     print(f"{found['gpu']}, {found['date']}; {first}: {found['builds'].get(first, '?')}, "
@@ -299,11 +291,12 @@ def data():
     table = []
     for head_dim in head_dims:
         for kind in kinds:
-            taken = [times(last, head_dim, kind, length) for length in lengths]
+            cells = [[row for row in found["rows"] if (row["head_dim"], row["data"], row["seqlen_q"]) == (head_dim, kind, length)]
+                     for length in lengths]
             table.append([f"{head_dim:3} {kind}",
-                          *(over(times(last, head_dim, "normal", length), ms) for length, ms in zip(lengths, taken)),
-                          *(over(times(first, head_dim, kind, length), ms) for length, ms in zip(lengths, taken))])
-    titles = [f"{what} {length}" for what in ("of normal", f"{first} /") for length in lengths]
+                          *(f"{statistics.geometric_mean(row[field][last] for row in cell):.2f}"
+                            for field in ("of_first_kind", "speed") for cell in cells)])
+    titles = [f"{what} {length}" for what in (f"of {kinds[0]}", f"{first} /") for length in lengths]
     print_table(["", *titles], table)
 
 

@@ -2,6 +2,7 @@
 GPU. The library is the only argument."""
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -350,6 +351,31 @@ class Scripts(unittest.TestCase):
         result = run_script("attention_cuda/bench/beside_torch.py", "--library", "/nowhere.so")
         self.assertEqual(result.returncode, 2)
         self.assertIn("expected a built libflashlab_cuda.so", result.stderr)
+
+
+class Turns(unittest.TestCase):
+    """builds_in_turns.py, on two builds that are the same."""
+
+    def test_builds_and_kinds_of_data_take_turns(self):
+        library = os.environ["FLASHLAB_CUDA_LIBRARY"]
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "out.json")
+            run = run_script("attention_cuda/bench/builds_in_turns.py", f"old={library}", f"new={library}", "--passes", "forward",
+                             "--head-dims", "64", "--data", "normal", "sharp", "--rounds", "3", "--out", out)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            with open(out, encoding="utf-8") as file:
+                rows = json.load(file)["rows"]
+        self.assertEqual([(row["mask"], row["data"]) for row in rows],
+                         [(mask, kind) for mask in ("none", "causal") for kind in ("normal", "sharp")])
+        for normal, sharp in zip(rows[::2], rows[1::2]):
+            for name in ("old", "new"):
+                samples = zip(normal["samples_ms"][name], sharp["samples_ms"][name])
+                self.assertEqual(sharp["of_first_kind"][name], statistics.median(first / own for first, own in samples))
+                self.assertEqual(normal["of_first_kind"][name], 1)
+            self.assertEqual(sharp["speed"]["old"], 1)
+            self.assertEqual(sharp["error_of_O"]["old"], sharp["error_of_O"]["new"])
+        for line in ("sharp data, bf16, head_dim 64: new over old: ", "head_dim 64: new over normal data: "):
+            self.assertIn(line, run.stdout)
 
 
 class Comparison(unittest.TestCase):
