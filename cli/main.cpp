@@ -102,11 +102,17 @@ std::vector<std::string> command_names(const CLI::App& app) {
 }
 
 /// Returns the arguments after replacing shortcuts: `flashlab help trace` is `flashlab
-/// trace --help`, a bare `flashlab` is `flashlab next --where`, and `flashlab exercises` is
-/// `flashlab exercises list`.
+/// trace --help`, a bare `flashlab` is `flashlab next --where`, `flashlab exercises` is
+/// `flashlab exercises list`, and `flashlab check` is `flashlab exercises check`.
 std::vector<std::string> arguments(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (words.empty()) return words_of_bare_call();
+  const std::size_t first =
+      words[0] == "help" && words.size() > 1 ? 1 : 0;  // `flashlab help check`, too
+  const auto is_short = [&](std::string_view name) { return name == words[first]; };
+  if (std::any_of(kShortExercises.begin(), kShortExercises.end(), is_short)) {
+    words.insert(words.begin(), kExercises);
+  }
   const std::size_t help = words[0] == kExercises ? 1 : 0;  // `flashlab exercises help`, too
   if (words.size() > help && words[help] == "help") {
     words.erase(words.begin() + static_cast<std::ptrdiff_t>(help));
@@ -152,7 +158,9 @@ int run_command(int argc, char** argv) {
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("--version", version_text);
   app.require_subcommand(1);
-  app.footer("`flashlab COMMAND --help` describes a command.\n");
+  app.footer(
+      "`flashlab COMMAND --help` describes a command. `flashlab start`, `check`, `hint`\n"
+      "and `watch` are short for `flashlab exercises start` and so on.\n");
   std::vector<CommandAction> actions;
   for (const AddCommand add : commands()) actions.push_back(add(app));
 

@@ -27,12 +27,23 @@ Failure not_written(const std::string& file, int reason) {
   return request_failure("'" + printable(file) + "' cannot be written: " + std::strerror(reason));
 }
 
-Failure is_there_already(const exercises::Exercise& exercise, const std::string& file) {
+std::string how_to_go_on(const exercises::Exercise& exercise, const std::string& file) {
   const std::string id = printable(exercise.id), name = printable(file);
-  return {kExitRequestWrong,
-          "flashlab: error: '" + name + "' is there already and stays as it is\n" +
-              "  go on with it: flashlab exercises check " + id + " " + name + "\n" +
-              "  or begin again elsewhere: flashlab exercises start " + id + " --to FOLDER\n"};
+  return "  go on with it: flashlab exercises check " + id + " " + name + "\n" +
+         "  or begin again elsewhere: flashlab exercises start " + id + " --to FOLDER\n";
+}
+
+Failure is_there_already(const exercises::Exercise& exercise, const std::string& file) {
+  return {kExitRequestWrong, "flashlab: error: '" + printable(file) +
+                                 "' is there already and stays as it is\n" +
+                                 how_to_go_on(exercise, file)};
+}
+
+/// Whether `next`, or an earlier `start`, wrote the file, or it is the learner's work: a file of this name in this
+/// folder.
+bool is_work_file(const exercises::Exercise& exercise, const std::string& file) {
+  std::error_code code;
+  return file == exercise.work_file() && std::filesystem::is_regular_file(file, code);
 }
 
 /// Writes a file that must not exist yet. Removes it again if writing fails.
@@ -71,6 +82,11 @@ int start(const StartFlags& options) {
   const std::string id = options.id.empty() ? learner.next() : options.id;
   const ExercisePointer exercise = learner.find(id);
   const std::string file = target_of(*exercise, options.to);
+  if (options.to.empty() && is_work_file(*exercise, file)) {
+    std::cout << printable(file) << " is there already, and stays as it is\n"
+              << how_to_go_on(*exercise, file);
+    return kExitGood;
+  }
   start_exercise(learner, *exercise, file);
   std::cout << "Wrote " << printable(file) << " for\n\n  " << printable(exercise->id) << ": "
             << printable(exercise->title) << "\n\n";

@@ -41,11 +41,17 @@ std::string trace_text(const DiffFlags& options, const Side& side, const Termina
 
 void print_traces(const DiffFlags& options, const Comparison& comparison,
                   const Terminal& terminal) {
-  Terminal wide = terminal;
-  wide.width = 0;  // no limit
-  const std::string left = trace_text(options, comparison.left, wide);
-  const std::string right = trace_text(options, comparison.right, wide);
-  const std::string both = side_by_side(left, right, terminal);
+  // Of many registers a table shows as many as it has room for, so these get half of the window each.
+  constexpr std::size_t kFewRegisters = 4, kGap = 4;
+  const bool has_many = comparison.left.bound.num_registers > std::int64_t{kFewRegisters} ||
+                        comparison.right.bound.num_registers > std::int64_t{kFewRegisters};
+  Terminal column = terminal;
+  column.width =
+      has_many && terminal.width > kGap ? (terminal.width - kGap) / 2 : 0;  // 0: no limit
+  const std::string left = trace_text(options, comparison.left, column);
+  const std::string right = trace_text(options, comparison.right, column);
+  const bool is_whole = (left + right).find(terminal.unicode ? "…" : "...") == std::string::npos;
+  const std::string both = is_whole || !has_many ? side_by_side(left, right, terminal) : "";
   std::cout << "\n";
   if (!both.empty()) {
     std::cout << both;

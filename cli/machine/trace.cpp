@@ -1,6 +1,9 @@
 // `flashlab trace`: shows every step of a run as a table, as JSON, or as a page with a player.
 #include <iostream>
 #include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "cli/machine/counter_report.hpp"
 #include "cli/machine/page_size.hpp"
@@ -10,6 +13,7 @@
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
+#include "text/nearest.hpp"
 #include "text/numbers.hpp"
 #include "text/width.hpp"
 #include "toymachine/trace/trace_table.hpp"
@@ -18,16 +22,46 @@ namespace flashlab::cli {
 namespace {
 
 struct TraceFlags : TraceRequest {
-  bool symbols = false, values = false, labels = false;
-  std::string ditto = "auto", json, html;
+  bool symbols = false, values = false, labels = false, changes = false;
+  std::string ditto = "auto", shown, json, html;
   TerminalOptions terminal;
 };
 
-toy::TraceTableOptions table_options(const TraceFlags& options, const Terminal& terminal) {
+/// The registers of --show: R3,R5, M, or O for all of O[0], O[1], ….
+std::vector<std::int64_t> shown_registers(const std::string& text, const toy::BoundProgram& bound) {
+  constexpr std::size_t kMostListed = 32;
+  if (text.empty()) return {};
+  std::vector<std::string> names;
+  std::string listed;
+  for (std::int64_t i = 0; i < bound.num_registers; ++i) {
+    names.push_back(bound.register_name(i));
+    listed += (i == 0 ? "" : ", ") + names.back();
+  }
+  std::vector<std::int64_t> result;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) {
+    const std::size_t before = result.size();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const bool is_it = names[i] == word || names[i].rfind(word + "[", 0) == 0;
+      if (is_it && !word.empty()) result.push_back(static_cast<std::int64_t>(i));
+    }
+    if (result.size() > before) continue;
+    throw request_failure(
+        "--show " + in_quotes(text) + ": there is no register " + in_quotes(word),
+        names.size() > kMostListed ? "registers of the program" : "some of " + listed,
+        nearest(word, names).value_or(""));
+  }
+  return result;
+}
+
+toy::TraceTableOptions table_options(const TraceFlags& options, const toy::BoundProgram& bound,
+                                     const Terminal& terminal) {
   toy::TraceTableOptions table;
   table.values = options.values;
   table.symbols = options.symbols || !options.values;
   table.labels = options.labels;
+  table.changes = options.changes;
+  table.shown = shown_registers(options.shown, bound);
   table.unicode = terminal.unicode;
   table.color = terminal.color;
   table.width = terminal.width;
@@ -40,8 +74,9 @@ toy::TraceTableOptions table_options(const TraceFlags& options, const Terminal& 
 Traced print_table(const TraceFlags& options, const LoadedProgram& loaded,
                    const toy::BoundProgram& bound) {
   const Terminal terminal = options.terminal.terminal();
+  const toy::TraceTableOptions table = table_options(options, bound, terminal);
   std::cout << loaded.heading(terminal) << setting(bound) << "\n\n";
-  const auto sink = toy::make_trace_table(std::cout, table_options(options, terminal));
+  const auto sink = toy::make_trace_table(std::cout, table);
   toy::TraceOptions trace = options.options();
   trace.max_rows = static_cast<std::uint64_t>(options.machine.limits.max_trace_rows);
   Traced result = trace_to(*sink, loaded, bound, options.run, trace);
@@ -103,8 +138,15 @@ void add_view_flags(CLI::App& command, TraceFlags& options) {
       .type_name("VAR")
       .group(kGroup);
   add_flag(command, "--labels", options.labels, "a line for each .name").group(kGroup);
+  add_flag(command, "--changes", options.changes,
+           "what each step makes, which is shown anyway from 5 registers on")
+      .group(kGroup);
+  add_option(command, "--show", options.shown,
+             "with what each step makes, these registers: R3,R5 or M,L")
+      .type_name("REGISTERS")
+      .group(kGroup);
   add_option(command, "--ditto", options.ditto,
-             "a value that stays as a ditto mark: auto (from 5 registers on), always, never")
+             "all registers at each step, a value that stays as a ditto mark: always, never")
       .one_of({"auto", "always", "never"})
       .type_name("WHEN")
       .group(kGroup);

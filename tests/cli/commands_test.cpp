@@ -90,6 +90,27 @@ TEST_CASE("diff prints the course's comparison and where the two cross") {
   CHECK(json["difference"]["loads"] == -4);
 }
 
+TEST_CASE("commands for learners have short names") {
+  const Outcome shortly = flashlab("check no_such_exercise"),
+                whole = flashlab("exercises check no_such_exercise");
+  CHECK(shortly.code == 2);
+  CHECK(shortly.err == whole.err);
+  CHECK(flashlab("hint --help").out == flashlab("exercises hint --help").out);
+  CHECK(flashlab("help watch").out == flashlab("exercises watch --help").out);
+  CHECK(flashlab("start --to").code == 2);
+}
+
+TEST_CASE("trace --show names registers of the program, alone or a whole row of them") {
+  const std::string text = flashlab("trace flash2 --show S,O --to 9 --width 90").out;
+  CHECK_THAT(text, contains("| S ") && contains("| O[0]\n"));
+  const Outcome outcome = flashlab("trace flash2 --show S,Q[1]");
+  CHECK(outcome.code == 2);
+  CHECK(outcome.err ==
+        "flashlab: error: --show 'S,Q[1]': there is no register 'Q[1]'\n"
+        "  expected some of Q[0], O[0], M, L, S, P, K, V, A, X\n"
+        "  did you mean Q[0]?\n");
+}
+
 TEST_CASE("diff puts small traces side by side where the terminal is wide enough") {
   const std::string wide = flashlab("diff matmul_inner matmul_outer --width 140").out;
   CHECK_THAT(wide, contains("matmul_inner                                         matmul_outer"));

@@ -155,6 +155,31 @@ const SymbolName* Symbol::as_name() const {
 
 std::size_t Symbol::size() const { return node_ ? node_->size : 0; }
 
+void ValueNames::add(const Symbol& value, std::string name) {
+  const SymbolOp op = value.op();
+  if (op == SymbolOp::kUnwritten || op == SymbolOp::kNumber || op == SymbolOp::kName) return;
+  names_[value.node()] = {value, std::move(name)};
+}
+
+const std::string* ValueNames::find(const Symbol& value) const {
+  const auto found = names_.find(value.node());
+  return found == names_.end() ? nullptr : &found->second.name;
+}
+
+const std::string& ValueNames::renamed(const std::string& base) const {
+  const auto found = bases_.find(base);
+  return found == bases_.end() ? base : found->second;
+}
+
+void ValueNames::keep_only(const std::vector<Symbol>& values) {
+  std::unordered_map<const Symbol::Node*, Named> kept;
+  for (const Symbol& value : values) {
+    const auto found = names_.find(value.node());
+    if (found != names_.end()) kept.insert(*found);
+  }
+  names_ = std::move(kept);
+}
+
 bool Symbol::mentions(const SymbolName& name) const {
   if (!node_) return false;
   if (node_->op == SymbolOp::kName) return node_->name == name;

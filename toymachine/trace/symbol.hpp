@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace flashlab::toy {
@@ -110,9 +111,34 @@ struct AxisNames {
   std::string index(const std::string& array, std::size_t axis, std::int64_t value) const;
 };
 
+/// Names of values whose formulas stand elsewhere. Differences have some, too, and are written out in other formulas.
+class ValueNames {
+ public:
+  /// Gives a value that is neither a number nor a name this name. Later formulas may use it.
+  void add(const Symbol& value, std::string name);
+  const std::string* find(const Symbol& value) const;
+  /// "S@29" is written as "S@3".
+  void rename(std::string base, std::string to) { bases_[std::move(base)] = std::move(to); }
+  const std::string& renamed(const std::string& base) const;
+  std::size_t size() const { return names_.size(); }
+  /// Forgets all values but these.
+  void keep_only(const std::vector<Symbol>& values);
+
+ private:
+  struct Named {
+    Symbol value;  // so that no other node gets its address
+    std::string name;
+  };
+  std::unordered_map<const Symbol::Node*, Named> names_;
+  std::unordered_map<std::string, std::string> bases_;
+};
+
 struct SymbolStyle {
   bool unicode = false;  // a₀₀·b₀₀, e^(x₁−m), m′ for a00*b00, e^(x1 - m), m'
-  const AxisNames* axes = nullptr;  // may be null
+  const AxisNames* axes = nullptr;    // may be null
+  const ValueNames* names = nullptr;  // may be null
+  /// So many named values inside each other are written out in place of their names.
+  std::size_t written_out = 0;
 };
 
 /// Returns the formula with as few parentheses as precedence allows; empty for an unwritten value.

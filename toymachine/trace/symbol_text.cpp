@@ -44,9 +44,9 @@ enum Tightness { kAdditive = 1, kMultiplicative = 2, kAtomic = 3 };
 
 class SymbolWriter {
  public:
-  explicit SymbolWriter(const SymbolStyle& style) : style_(style) {}
+  explicit SymbolWriter(const SymbolStyle& style) : style_(style), left_(style.written_out) {}
 
-  std::string write(const Symbol& symbol, bool tight) {
+  std::string write_out(const Symbol& symbol, bool tight) {
     const Symbol::Node& node = *symbol.node();
     switch (node.op) {
       case SymbolOp::kNumber:
@@ -88,7 +88,7 @@ class SymbolWriter {
 
   std::string name(const SymbolName& name) {
     if (name.base == "...") return dots();
-    std::string text = name.base;
+    std::string text = style_.names != nullptr ? style_.names->renamed(name.base) : name.base;
     for (std::uint32_t i = 0; i < name.primes; ++i) text += style_.unicode ? "′" : "'";
     std::vector<std::string> indices;
     bool single = true;  // every subscript is one character, so that no separator is needed
@@ -106,6 +106,25 @@ class SymbolWriter {
   }
 
  private:
+  /// A difference is always written out: e^(S@9 - M@12) says more than e^(S@15).
+  const std::string* name_of_value(const Symbol& symbol) const {
+    const bool may_be_named = style_.names != nullptr && symbol.op() != SymbolOp::kDifference;
+    return may_be_named ? style_.names->find(symbol) : nullptr;
+  }
+  bool is_named(const Symbol& symbol) const {
+    return left_ == 0 && name_of_value(symbol) != nullptr;
+  }
+
+  /// Writes a part of a formula.
+  std::string write(const Symbol& symbol, bool tight) {
+    const std::string* const name = name_of_value(symbol);
+    if (name != nullptr && left_ == 0) return *name;
+    left_ -= name != nullptr ? 1 : 0;
+    std::string text = write_out(symbol, tight);
+    left_ += name != nullptr ? 1 : 0;
+    return text;
+  }
+
   std::string subscripts(const SymbolName& name, const std::vector<std::string>& indices,
                          bool single) {
     std::string plain, bracketed;
@@ -129,7 +148,8 @@ class SymbolWriter {
 
   std::string dots() { return style_.unicode ? "…" : "..."; }
 
-  static Tightness binding(const Symbol& symbol) {
+  Tightness binding(const Symbol& symbol) const {
+    if (is_named(symbol)) return kAtomic;
     switch (symbol.op()) {
       case SymbolOp::kSum:
       case SymbolOp::kDifference:
@@ -156,9 +176,8 @@ class SymbolWriter {
   }
 
   std::string exponent(const Symbol& symbol) {
-    if (binding(symbol) == kAtomic && symbol.op() != SymbolOp::kExponential) {
-      return write(symbol, false);
-    }
+    const bool is_plain = binding(symbol) == kAtomic && symbol.op() != SymbolOp::kExponential;
+    if (is_plain && !is_named(symbol)) return write(symbol, false);
     return "(" + write(symbol, true) + ")";
   }
 
@@ -185,6 +204,7 @@ class SymbolWriter {
   }
 
   const SymbolStyle& style_;
+  std::size_t left_;  // named values that may still be written out here
 };
 
 }  // namespace
@@ -202,7 +222,7 @@ std::string AxisNames::index(const std::string& array, std::size_t axis, std::in
 }
 
 std::string to_string(const Symbol& symbol, const SymbolStyle& style) {
-  return symbol.is_written() ? SymbolWriter(style).write(symbol, false) : std::string();
+  return symbol.is_written() ? SymbolWriter(style).write_out(symbol, false) : std::string();
 }
 
 std::string to_string(const SymbolName& name, const SymbolStyle& style) {

@@ -41,7 +41,7 @@ struct TraceValue {
 };
 
 /// How a register got its value. A leftover is a formula whose names now mean something else. Its
-/// symbol is R3@17: the value that R3 got at step 17.
+/// symbol is R3@17, or M@17: the value that the register got at step 17.
 enum class Origin : std::uint8_t { kUnwritten, kLoaded, kComputed, kNamed, kLeftover };
 
 struct TraceRegister {

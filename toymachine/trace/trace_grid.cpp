@@ -1,6 +1,7 @@
 #include "toymachine/trace/trace_grid.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <ostream>
 #include <string_view>
 
@@ -11,8 +12,6 @@ namespace {
 
 constexpr std::size_t kNarrowest = 7;     // columns for a register if there is little space
 constexpr std::size_t kComfortable = 14;  // columns for a register before a new block begins
-constexpr std::string_view kStep = "Step";
-constexpr std::string_view kInstruction = "Instruction";
 constexpr std::string_view kDitto = "\"";
 constexpr std::string_view kBold = "\033[1m";
 constexpr std::string_view kPlain = "\033[0m";
@@ -103,14 +102,19 @@ void TraceGrid::shrink(const Columns& block, Widths& widths) const {
   }
 }
 
-void TraceGrid::print(std::ostream& out) {
-  if (lines_.empty()) return;
+void TraceGrid::measure() {
   step_width_ = kStep.size();
   instruction_width_ = kInstruction.size();
   for (const GridLine& line : lines_) {
     step_width_ = std::max(step_width_, display_width(line.step));
     instruction_width_ = std::max(instruction_width_, display_width(line.instruction));
   }
+}
+
+void TraceGrid::print(std::ostream& out, After after) {
+  if (lines_.empty()) return;
+  measure();
+  if (shows_changes_) return print_changes(out, after);
   const Widths natural = natural_widths();
   Columns left_out;
   bool first = true;
@@ -123,9 +127,24 @@ void TraceGrid::print(std::ostream& out) {
   }
   print_left_out(out, left_out);
   for (GridLine& line : lines_) {
-    for (auto& [number, cell] : line.changes) start_[number] = std::move(cell);
+    for (auto& [number, cell] : line.changes) {
+      note_example(cell.text);
+      start_[number] = std::move(cell);
+    }
   }
   lines_.clear();
+}
+
+void TraceGrid::note_example(const std::string& text) {
+  const std::size_t at = text.find('@');
+  if (!example_.empty() || at == std::string::npos) return;
+  const auto is_of_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '[' || c == ']';
+  };
+  std::size_t first = at, last = at + 1;
+  while (first > 0 && is_of_name(text[first - 1])) --first;
+  while (last < text.size() && std::isdigit(static_cast<unsigned char>(text[last])) != 0) ++last;
+  example_ = text.substr(first, last - first);
 }
 
 void TraceGrid::print_block(std::ostream& out, const Columns& block, const Widths& widths) {

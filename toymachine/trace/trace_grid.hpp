@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,12 +24,16 @@ struct GridCell {
 struct GridLine {
   std::string step;
   std::string instruction;
+  std::vector<std::string> makes;  // what the step makes, from the longest text to the shortest
   std::vector<std::pair<std::size_t, GridCell>> changes;
   std::vector<std::int64_t> reads;
   std::int64_t written = -1;  // the register that is marked
   bool stores = false;        // the instruction itself is marked
   bool remark = false;        // a line that is not a step: registers stay blank
 };
+
+/// What follows the lines of a grid: other steps, none, or the same ones in the next round of a loop.
+enum class After : std::uint8_t { kMore, kNothing, kAgain };
 
 class TraceGrid {
  public:
@@ -41,9 +46,14 @@ class TraceGrid {
   void add(GridLine line) { lines_.push_back(std::move(line)); }
   std::size_t num_lines() const { return lines_.size(); }
   /// Prints the lines and forgets them; the registers stay as they are after the last line.
-  void print(std::ostream& out);
+  void print(std::ostream& out, After after = After::kMore);
+  /// A column with what each step makes takes the place of the columns of registers, which get what room is left.
+  void show_changes(std::vector<std::int64_t> shown);
+  /// A name like S@9 among those printed, or nothing.
+  const std::string& example_of_name() const { return example_; }
 
  private:
+  static constexpr std::string_view kStep = "Step", kInstruction = "Instruction";
   using Columns = std::vector<std::size_t>;  // register numbers
   using Widths = std::vector<std::size_t>;   // by register
   Widths natural_widths() const;
@@ -59,11 +69,23 @@ class TraceGrid {
   std::string cell(const std::string& text, std::size_t width, bool marked, bool last) const;
   void print_left_out(std::ostream& out, const Columns& left_out) const;
 
+  // trace_changes.cpp
+  void measure();
+  void print_changes(std::ostream& out, After after);
+  std::vector<std::vector<bool>> read_later(After after) const;
+  std::string fitting(const GridLine& line, std::size_t most) const;
+  Columns with_room(const std::vector<std::vector<bool>>& is_read, std::size_t room,
+                    Widths& widths) const;
+  void note_example(const std::string& text);
+
   const TraceTableOptions& options_;
   std::vector<std::string> titles_;
   std::vector<GridCell> start_;
   std::vector<GridLine> lines_;
   std::size_t step_width_ = 0, instruction_width_ = 0;
+  bool shows_changes_ = false;
+  Columns shown_;  // if they are given
+  std::string example_;
 };
 
 }  // namespace flashlab::toy::detail

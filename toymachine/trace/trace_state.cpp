@@ -10,11 +10,11 @@
 namespace flashlab::toy::detail {
 namespace {
 
-/// A formula with more nodes is shown once, and is called R3@17 afterwards.
+/// A formula with more nodes is shown once, and is called R3@17, or M@17, afterwards.
 constexpr std::size_t kLargestFormula = 40;
 
-Symbol own_name(std::int64_t number, std::uint64_t step) {
-  return Symbol::name("R" + std::to_string(number) + "@" + std::to_string(step));
+Symbol own_name(const std::string& register_name, std::uint64_t step) {
+  return Symbol::name(register_name + "@" + std::to_string(step));
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ const Symbol& TraceState::read(std::int64_t number) {
 
 void TraceState::forget_formula(std::int64_t number, Origin origin) {
   TraceRegister& reg = at(number);
-  reg.symbol = own_name(number, reg.written_at);
+  reg.symbol = own_name(program_.register_name(number), reg.written_at);
   reg.origin = origin;
 }
 

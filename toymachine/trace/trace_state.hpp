@@ -14,7 +14,7 @@
 namespace flashlab::toy::detail {
 
 /// Formulas contain only names that are still valid. If a name gets another value, a formula with
-/// the old one becomes R3@17: the value that R3 got at step 17.
+/// the old one becomes R3@17: the value that R3 (or M) got at step 17.
 class TraceState {
  public:
   TraceState(const BoundProgram& program, const TraceOptions& options);

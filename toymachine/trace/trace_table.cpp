@@ -15,11 +15,17 @@
 namespace flashlab::toy {
 namespace {
 
+using detail::After;
 using detail::GridCell;
 using detail::GridLine;
 
-constexpr std::size_t kMostLines = 2000;     // with common column widths
-constexpr std::size_t kFewRegisters = 4;     // for at most this many, values are repeated
+constexpr std::size_t kMostLines = 2000;  // with common column widths
+constexpr std::size_t kFewRegisters = 4;  // all of them are shown at each step
+constexpr std::size_t kMostNames =
+    8192;  // of values, before those that no register holds are forgotten
+constexpr std::size_t kAllWrittenOut = kMaxSymbolSize;  // named values inside of each other
+constexpr std::size_t kShortCell =
+    10;  // columns; a longer value of a register is shown by its name
 constexpr std::string_view kLeftover = "-";  // a formula that has lost its meaning
 constexpr std::size_t kNamesInHeading = 8;
 
@@ -50,11 +56,15 @@ class TraceTable : public TraceSink {
       titles.push_back(program_->register_name(i));
     }
     grid_.set_titles(std::move(titles));
+    const bool has_few = last_.size() <= kFewRegisters;
+    shows_changes_ =
+        options_.changes || !options_.shown.empty() || (options_.ditto == Ditto::kAuto && !has_few);
+    if (shows_changes_) grid_.show_changes(options_.shown);
     return true;
   }
 
   bool body(const TraceBody& body) override {
-    grid_.print(out_);
+    print(After::kMore);
     in_body_ = true;
     body_line_ =
         code_of_line(program_->program->source->line(program_->loops[body.loop].span.line));
@@ -67,12 +77,13 @@ class TraceTable : public TraceSink {
     if (!started_ || row.instruction->pass != pass_) {
       begin_part(row);
     } else if (grid_.num_lines() >= kMostLines) {
-      grid_.print(out_);
+      print(After::kMore);
       out_ << '\n';
     }
     GridLine line;
     line.step = std::to_string(row.position);
     line.instruction = row.text;
+    if (shows_changes_) line.makes = makes(row);
     line.changes = std::move(waiting_);
     waiting_.clear();
     update(row.registers, line.changes);
@@ -107,7 +118,13 @@ class TraceTable : public TraceSink {
   }
 
   void end(const TraceSummary& summary) override {
-    grid_.print(out_);
+    print(summary.complete ? After::kNothing : After::kMore);
+    const std::string& example = grid_.example_of_name();
+    if (!example.empty()) {
+      const std::size_t at = example.find('@');
+      out_ << "\n " << example << " is what step " << example.substr(at + 1) << " put into "
+           << example.substr(0, at) << ".\n";
+    }
     if (summary.complete && summary.claims_checked == 0 && summary.claims_unchecked > 0) {
       out_ << "\n Claims: " << summary.claims_unchecked
            << ", none checked: the machine checks numbers, not tiles.\n";
@@ -120,19 +137,24 @@ class TraceTable : public TraceSink {
   }
 
  private:
+  void print(After after) { grid_.print(out_, in_body_ ? After::kAgain : after); }
+
   /// Starts a new pass or a generic iteration with a heading and a separate table.
   void begin_part(const TraceRow& row) {
-    grid_.print(out_);
+    print(After::kMore);
     const bool from_the_middle = !in_body_ && !started_ && row.step > 1;
     if (from_the_middle) {
       last_.assign(row.registers.begin(), row.registers.end());
       if (row.register_written >= 0) last_[static_cast<std::size_t>(row.register_written)] = {};
+      for (std::size_t i = 0; shows_changes_ && i < last_.size(); ++i) {
+        names_.add(last_[i].symbol, value_name(i, last_[i].written_at));
+      }
     }
     pass_ = row.instruction->pass;
     started_ = true;
     heading();
     std::vector<GridCell> cells;
-    for (const TraceRegister& reg : last_) cells.push_back(cell(reg));
+    for (std::size_t i = 0; i < last_.size(); ++i) cells.push_back(cell(i));
     grid_.start(std::move(cells));
     waiting_.clear();
   }
@@ -175,20 +197,95 @@ class TraceTable : public TraceSink {
 
   /// Writes a tile as its shape.
   std::string value_text(const TraceRegister& reg) const {
-    if (reg.rows * reg.cols == 1) return short_text(reg.value);
-    return std::to_string(reg.rows) + (options_.unicode ? "×" : "x") + std::to_string(reg.cols);
+    return reg.rows * reg.cols == 1 ? short_text(reg.value) : shape_text(reg.rows, reg.cols);
   }
 
-  GridCell cell(const TraceRegister& reg) const {
+  std::string value_name(std::size_t number, std::uint64_t position) const {
+    return program_->register_name(static_cast<std::int64_t>(number)) + "@" +
+           std::to_string(position);
+  }
+
+  SymbolStyle style(std::size_t written_out) const {
+    return {options_.unicode, &header_->axes, &names_, written_out};
+  }
+
+  /// What a step makes, from the longest text to the shortest: R2 = s' = s*e^(m - m') + e^(x1 - m').
+  std::vector<std::string> makes(const TraceRow& row) {
+    std::string target;
+    if (row.register_written >= 0) {
+      target = program_->register_name(row.register_written);
+    } else if (row.stored) {
+      target = to_string(row.stored->name, style(0));
+    }
+    if (target.empty()) return {};
+    std::string number;
+    if (options_.values) {
+      number = " = " + (row.value.is_tile() ? shape_text(row.value.rows, row.value.cols)
+                                            : short_text(row.value.number));
+    }
+    if (!options_.symbols) return {target + number};
+    const Symbol& value = row.expression;
+    const bool is_label = row.symbol.as_name() != nullptr && !(row.symbol == value);
+    if (is_label) target += " = " + to_string(row.symbol, style(0));
+    if (options_.values && row.value.is_tile()) number.clear();  // its shape says little
+    if (to_string(value, style(0)) == target) return {target + number};
+    std::vector<std::string> texts;
+    const std::string* const held = names_.find(value);
+    if (held != nullptr) {
+      texts = {target + " = " + *held + number};
+    } else {
+      for (const std::size_t written_out : {kAllWrittenOut, std::size_t{1}, std::size_t{0}}) {
+        texts.push_back(target + " = " + to_string(value, style(written_out)) + number);
+      }
+    }
+    if (row.register_written >= 0) name_value(row, held != nullptr);
+    return texts;
+  }
+
+  /// A copy keeps the name that its value has.
+  void name_value(const TraceRow& row, bool has_name) {
+    const bool is_copy = has_name && row.register_reads.size() == 1 && !row.read;
+    const std::string name =
+        value_name(static_cast<std::size_t>(row.register_written), row.position);
+    if (!is_copy) names_.add(row.symbol, name);
+    if (row.position != row.step) {  // in a generic iteration
+      names_.rename(value_name(static_cast<std::size_t>(row.register_written), row.step), name);
+    }
+    if (names_.size() <= kMostNames) return;
+    std::vector<Symbol> held;
+    for (const TraceRegister& reg : row.registers) held.push_back(reg.symbol);
+    names_.keep_only(held);
+  }
+
+  std::string shape_text(std::int64_t rows, std::int64_t cols) const {
+    return std::to_string(rows) + (options_.unicode ? "×" : "x") + std::to_string(cols);
+  }
+
+  /// A register beside what the steps make: a short value, or its name.
+  GridCell short_cell(const TraceRegister& reg) const {
+    if (!options_.symbols) return {value_text(reg), {}, false};
+    const std::string* const name = names_.find(reg.symbol);
+    std::string text = to_string(reg.symbol, style(kAllWrittenOut));
+    if (name != nullptr && display_width(text) > kShortCell) text = *name;
+    return {std::move(text), {}, false};
+  }
+
+  /// The cell of a register, as it is on the last line.
+  GridCell cell(std::size_t number) const {
+    const TraceRegister& reg = last_[number];
     GridCell result;
     if (reg.origin == Origin::kUnwritten) return result;
-    const std::string number = options_.values ? value_text(reg) : std::string();
+    if (shows_changes_) {
+      result = short_cell(reg);
+      const std::string own = program_->register_name(static_cast<std::int64_t>(number));
+      if (result.text == own) result.text.clear();  // what came into a round of a loop
+      return result;
+    }
+    const std::string value = options_.values ? value_text(reg) : std::string();
     const bool leftover = reg.origin == Origin::kLeftover;
-    result.text = !options_.symbols ? number : leftover ? std::string(kLeftover) : text(reg.symbol);
-    if (options_.symbols) result.below = number;
-    const bool many = last_.size() > kFewRegisters;
-    result.ditto = options_.ditto == Ditto::kAlways ||
-                   (options_.ditto == Ditto::kAuto && many && reg.origin != Origin::kLoaded);
+    result.text = !options_.symbols ? value : leftover ? std::string(kLeftover) : text(reg.symbol);
+    if (options_.symbols) result.below = value;
+    result.ditto = options_.ditto == Ditto::kAlways;
     return result;
   }
 
@@ -197,7 +294,7 @@ class TraceTable : public TraceSink {
     for (std::size_t i = 0; i < registers.size(); ++i) {
       if (holds_the_same(last_[i], registers[i])) continue;
       last_[i] = registers[i];
-      changes.emplace_back(i, cell(registers[i]));
+      changes.emplace_back(i, cell(i));
     }
   }
 
@@ -213,6 +310,8 @@ class TraceTable : public TraceSink {
   bool in_body_ = false;
   bool any_heading_ = false;
   std::string body_line_;
+  bool shows_changes_ = false;
+  ValueNames names_;
 };
 
 }  // namespace

@@ -183,3 +183,27 @@ TEST_CASE("what nobody wrote has no text") {
   CHECK(to_string(Symbol()).empty());
   CHECK_FALSE(Symbol().is_written());
 }
+
+TEST_CASE("values may have names, which stand for their formulas") {
+  const Symbol score = cell("q", 0) * cell("k", 0), largest = row_maximum(score);
+  const Symbol weight = exponential(score - largest);
+  ValueNames names;
+  names.add(score, "S@2");
+  names.add(largest, "M@3");
+  names.add(score - largest, "S@4");
+  names.add(cell("v", 0), "V@5");  // it has a name already
+  const auto text = [&](const Symbol& symbol, std::size_t written_out) {
+    return to_string(symbol, SymbolStyle{false, nullptr, &names, written_out});
+  };
+  CHECK(text(weight, 0) == "e^(S@2 - M@3)");
+  CHECK(text(weight, 1) == "e^(q0*k0 - rowmax(S@2))");
+  CHECK(text(weight, 2) == "e^(q0*k0 - rowmax(q0*k0))");
+  CHECK(text(exponential(score), 0) == "e^(S@2)");
+  CHECK(text(score, 0) == "q0*k0");  // the value itself is written out
+  CHECK(text(weight * cell("v", 0), 0) == "e^(S@2 - M@3)*v0");
+  names.rename("M@17", "M@3");
+  CHECK(text(Symbol::name("M@17") + score, 0) == "M@3 + S@2");
+  names.keep_only({largest});
+  CHECK(text(weight, 0) == "e^(q0*k0 - M@3)");
+  CHECK(names.size() == 1);
+}

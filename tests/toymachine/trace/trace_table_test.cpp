@@ -81,12 +81,63 @@ TEST_CASE("Unicode brings subscripts and lines, in the same columns") {
   }
 }
 
-TEST_CASE("with more than four registers, what stays in a sum is a ditto mark") {
+TEST_CASE(
+    "with more than four registers a line says what its step makes, beside what is read later") {
   const std::string text = table(bundled("matmul_outer"), unicode_options());
-  CHECK(line_with(text, "    9 │") ==
-        "    9 │ MAC_Z R0, R1, R4 │ a₁₀ │ b₀₀ │ \"       │ \"       │›a₁₀·b₀₀ │ \"");
-  CHECK(line_with(text, "   10 │") ==  // a new table begins in full
-        "   10 │ LOAD a[0][1], R0   │›a₀₁ │ b₀₀ │ a₀₀·b₀₀ │ a₀₀·b₀₁ │ a₁₀·b₀₀ │ a₁₀·b₀₁");
+  CHECK(line_with(text, "    1 │") == "    1 │ LOAD a[0][0], R0 │ R0 = a₀₀     │›a₀₀");
+  CHECK(line_with(text, "    3 │") ==  // nobody reads R1 again
+        "    3 │ MAC_Z R0, R1, R2 │ R2 = a₀₀·b₀₀ │ a₀₀ │     │›a₀₀·b₀₀");
+  CHECK(line_with(text, "   12 │") ==
+        "   12 │ MAC R0, R1, R2, R2 │ R2 = c₀₀ = a₀₀·b₀₀ + a₀₁·b₁₀ │›c₀₀     │ a₀₀·b₀₁");
+  CHECK(line_with(text, "   22 │") == "   22 │›STORE R5, c[1][1] │ c₁₁");
+}
+
+TEST_CASE("a long formula names what earlier steps made") {
+  const std::string text =
+      table(bundled("flash2", params({{"n", 4}, {"d", 2}, {"B", 2}})), unicode_options());
+  const auto made_at = [&](const std::string& step) {
+    const std::string line = line_with(text, " " + step + " │");
+    const std::size_t first = line.find("│", line.find("│") + 1) + 4;  // of the third column
+    return line.substr(first, line.find_last_not_of(' ', line.find("│", first) - 1) + 1 - first);
+  };
+  CHECK(made_at("9") == "S = q₀₀·0.707107·k₀₀ᵀ");
+  CHECK(made_at("12") == "M = X@10");  // max(-inf, X) is X
+  CHECK(made_at("17") == "X = rowsum(e^(S@9−M@12))");
+  CHECK(made_at("28") == "M = max(M@12, X@26)");
+  CHECK(made_at("30") == "A = e^(M@12−M@28)");  // a difference has no name here
+  CHECK(made_at("38") == "O[0] = O[0]@37 + P@32·v₁₀");
+  CHECK(made_at("40") == "o₀₀ = O[0]@39");
+  CHECK_THAT(text, contains("\n X@10 is what step 10 put into X.\n"));
+  CHECK(lines(text).size() <= 95);  // 86 steps: no line is there twice
+  CHECK(text.find('"') == std::string::npos);
+}
+
+TEST_CASE("names of a generic round are of its own steps, and what is carried has no column") {
+  TraceOptions options;
+  options.body = "j";
+  const std::string text =
+      table(bundled("flash2", params({{"n", 4}, {"d", 2}, {"B", 2}})), unicode_options(), options);
+  CHECK_THAT(line_with(text, "   12 │"), contains("│ L = L·e^(M−M@6) "));
+  CHECK_THAT(line_with(text, " Step │"), contains("│ M   │ P    │ A"));
+  // The next round reads M and overwrites A.
+  CHECK(line_with(text, "   16 │") ==
+        "   16 │ MAC P, V, O[0], O[0] │ O[0] = P@10·vⱼ₀ + O[0]@15     │ M@6");
+  CHECK(lines(text).size() <= 40);
+}
+
+TEST_CASE("what each step makes can be had for few registers, with those that are asked for") {
+  TraceTableOptions look;
+  look.changes = true;
+  CHECK(line_with(table(bundled("matmul_c00"), look), "    6 |") ==
+        "    6 | MAC R0, R1, R2, R2 | R2 = c00 = a00*b00 + a01*b10 |     |     |>c00");
+  look.changes = false;
+  look.shown = {1};
+  look.values = true;
+  const std::string text = table(bundled("matmul_c00"), look);
+  CHECK_THAT(line_with(text, " Step |"), contains("| Makes ") && contains(" | R1"));
+  CHECK_THAT(line_with(text, "    4 |"), contains("| R0 = a01 = ") && contains(" | b00"));
+  look.symbols = false;
+  CHECK_THAT(line_with(table(bundled("flash2"), look), "    9 |"), contains("| S = 2x2 "));
 }
 
 TEST_CASE("ditto marks can be had always or never") {
@@ -157,35 +208,42 @@ TEST_CASE("a formula that has lost its meaning is a dash") {
   CHECK_THAT(line_with(text, "LOAD x[2]"), contains("| s            | -"));
 }
 
-TEST_CASE("a table fits its terminal, with all registers") {
+TEST_CASE("a table fits its terminal") {
   TraceOptions options;
   options.to = 40;
   Binding binding;
   binding.registers = 40;
-  for (const std::string name : {"matmul_blocked", "welford", "kahan_sum", "softmax_safe"}) {
+  for (const std::string name : {"matmul_blocked", "welford", "kahan_sum", "softmax_safe", "flash2",
+                                 "bwd_onepass", "online"}) {
     const BoundProgram program = bundled(name, name == "matmul_blocked" ? binding : Binding{});
     for (const bool is_unicode : {false, true}) {
       for (const std::size_t width : {60u, 80u, 140u}) {
-        TraceTableOptions look;
-        look.unicode = is_unicode;
-        look.width = width;
-        INFO(name << " at " << width);
-        std::size_t widest = 0;
-        for (const std::string& line : lines(table(program, look, options))) {
-          widest = std::max(widest, display_width(line));
+        for (const Ditto ditto : {Ditto::kAuto, Ditto::kNever}) {
+          TraceTableOptions look;
+          look.unicode = is_unicode;
+          look.width = width;
+          look.ditto = ditto;
+          INFO(name << " at " << width);
+          std::size_t widest = 0;
+          for (const std::string& line : lines(table(program, look, options))) {
+            widest = std::max(widest, display_width(line));
+          }
+          CHECK(widest <= width);
         }
-        CHECK(widest <= width);
       }
     }
   }
 }
 
-TEST_CASE("registers that do not fit come in blocks, and those not used are left out") {
+TEST_CASE(
+    "with all registers, those that do not fit come in blocks, and those not used are left out") {
   Binding binding;
   binding.registers = 40;
   TraceOptions options;
   options.to = 20;
-  const std::string text = table(bundled("matmul_blocked", binding), {}, options);
+  TraceTableOptions look;
+  look.ditto = Ditto::kAlways;
+  const std::string text = table(bundled("matmul_blocked", binding), look, options);
   std::size_t headers = 0;
   for (const std::string& line : lines(text)) headers += line.rfind(" Step |", 0) == 0;
   CHECK(headers == 4);

@@ -26,10 +26,10 @@ function pushTo(map, key, value) {
   else map.set(key, [value]);
 }
 
-/** None for a value that has lost its name: "R3@20", whatever R3 has held since step 20. */
+/** None for a value that has lost its name: "R3@20" or "O[0]@20", what the register has held since step 20. */
 function symbolOf(json) {
   const symbol = json.symbol_unicode ?? json.symbol;
-  return /^R[\d₀-₉]+@[\d₀-₉]+$/.test(symbol) ? undefined : symbol;
+  return /^\w+(\[\d+\])*@\d+$/.test(symbol) ? undefined : symbol;
 }
 
 class Trace {
