@@ -50,8 +50,19 @@ void print_traces(const DiffFlags& options, const Comparison& comparison,
       has_many && terminal.width > kGap ? (terminal.width - kGap) / 2 : 0;  // 0: no limit
   const std::string left = trace_text(options, comparison.left, column);
   const std::string right = trace_text(options, comparison.right, column);
-  const bool is_whole = (left + right).find(terminal.unicode ? "…" : "...") == std::string::npos;
-  const std::string both = is_whole || !has_many ? side_by_side(left, right, terminal) : "";
+  Terminal unlimited = terminal;
+  unlimited.width = 0;
+  const auto num_cut = [&](const std::string& text) {
+    std::size_t count = 0;
+    const std::string dots = terminal.unicode ? "…" : "...";
+    for (std::size_t at = 0; (at = text.find(dots, at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  const bool is_whole =
+      !has_many || num_cut(left) + num_cut(right) <=
+                       num_cut(trace_text(options, comparison.left, unlimited)) +
+                           num_cut(trace_text(options, comparison.right, unlimited));
+  const std::string both = is_whole ? side_by_side(left, right, terminal) : "";
   std::cout << "\n";
   if (!both.empty()) {
     std::cout << both;

@@ -40,6 +40,7 @@ std::vector<std::int64_t> shown_registers(const std::string& text, const toy::Bo
   std::vector<std::int64_t> result;
   std::istringstream words(text);
   for (std::string word; std::getline(words, word, ',');) {
+    std::erase(word, ' ');
     const std::size_t before = result.size();
     for (std::size_t i = 0; i < names.size(); ++i) {
       const bool is_it = names[i] == word || names[i].rfind(word + "[", 0) == 0;

@@ -111,7 +111,7 @@ struct AxisNames {
   std::string index(const std::string& array, std::size_t axis, std::int64_t value) const;
 };
 
-/// Names of values whose formulas stand elsewhere. Differences have some, too, and are written out in other formulas.
+/// Names of values whose formulas stand elsewhere.
 class ValueNames {
  public:
   /// Gives a value that is neither a number nor a name this name. Later formulas may use it.
@@ -139,6 +139,7 @@ struct SymbolStyle {
   const ValueNames* names = nullptr;  // may be null
   /// So many named values inside each other are written out in place of their names.
   std::size_t written_out = 0;
+  bool names_differences = false;  // not only those inside of others
 };
 
 /// Returns the formula with as few parentheses as precedence allows; empty for an unwritten value.

@@ -57,9 +57,14 @@ class SymbolWriter {
         return listed(node, spaced("+", tight), tight);
       case SymbolOp::kMaximum:
         return "max(" + maximum(node) + ")";
-      case SymbolOp::kDifference:
-        return operand(node.args[0], kAdditive, tight) + spaced(style_.unicode ? "−" : "-", tight) +
-               operand(node.args[1], kMultiplicative, tight);
+      case SymbolOp::kDifference: {
+        ++differences_;
+        std::string text = operand(node.args[0], kAdditive, tight) +
+                           spaced(style_.unicode ? "−" : "-", tight) +
+                           operand(node.args[1], kMultiplicative, tight);
+        --differences_;
+        return text;
+      }
       case SymbolOp::kProduct:
         return operand(node.args[0], kMultiplicative, tight) + (style_.unicode ? "·" : "*") +
                factor(node.args[1], tight);
@@ -106,10 +111,12 @@ class SymbolWriter {
   }
 
  private:
-  /// A difference is always written out: e^(S@9 - M@12) says more than e^(S@15).
+  /// A difference is written out, as e^(S@9 - M@12) says more than e^(S@15), but not inside of another one.
   const std::string* name_of_value(const Symbol& symbol) const {
-    const bool may_be_named = style_.names != nullptr && symbol.op() != SymbolOp::kDifference;
-    return may_be_named ? style_.names->find(symbol) : nullptr;
+    if (style_.names == nullptr) return nullptr;
+    const bool is_difference = symbol.op() == SymbolOp::kDifference;
+    if (is_difference && differences_ == 0 && !style_.names_differences) return nullptr;
+    return style_.names->find(symbol);
   }
   bool is_named(const Symbol& symbol) const {
     return left_ == 0 && name_of_value(symbol) != nullptr;
@@ -177,7 +184,9 @@ class SymbolWriter {
 
   std::string exponent(const Symbol& symbol) {
     const bool is_plain = binding(symbol) == kAtomic && symbol.op() != SymbolOp::kExponential;
-    if (is_plain && !is_named(symbol)) return write(symbol, false);
+    const bool is_of_step =
+        symbol.as_name() != nullptr && symbol.as_name()->base.find('@') != std::string::npos;
+    if (is_plain && !is_named(symbol) && !is_of_step) return write(symbol, false);
     return "(" + write(symbol, true) + ")";
   }
 
@@ -204,7 +213,8 @@ class SymbolWriter {
   }
 
   const SymbolStyle& style_;
-  std::size_t left_;  // named values that may still be written out here
+  std::size_t left_;             // named values that may still be written out here
+  std::size_t differences_ = 0;  // around this place
 };
 
 }  // namespace

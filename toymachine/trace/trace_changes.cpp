@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <numeric>
 #include <ostream>
+#include <string_view>
+#include <utility>
 
 #include "text/width.hpp"
 #include "toymachine/trace/trace_grid.hpp"
@@ -11,8 +13,22 @@ namespace {
 
 // Columns for what a step makes. In more of them it would be written out further, and read less easily.
 constexpr std::size_t kMostForChange = 32;
-constexpr std::size_t kWidest = 14;  // columns for a register
+constexpr std::size_t kMostForLongOne = 44;  // for a text that has no shorter form
+constexpr std::size_t kWidest = 14;          // columns for a register
 constexpr std::string_view kMakes = "Makes";
+
+/// Cuts a text, but never inside of a name like S@29, which would become another one.
+std::string cut(const std::string& text, std::size_t width, bool unicode) {
+  if (display_width(text) <= width) return text;
+  const std::size_t dots = unicode ? 1 : 3;
+  std::string kept = fitted(text, width, unicode);
+  kept.resize(kept.size() - std::min(kept.size(), std::string_view(unicode ? "…" : "...").size()));
+  const std::size_t at = kept.find_last_of('@');
+  const bool in_name =
+      at != std::string::npos && kept.find_first_not_of("0123456789", at + 1) == std::string::npos;
+  if (in_name) kept.resize(kept.find_last_of(" (*·+-−/^", at) + 1);
+  return width > dots ? kept + (unicode ? "…" : "...") : kept;
+}
 
 }  // namespace
 
@@ -37,18 +53,20 @@ std::vector<std::vector<bool>> TraceGrid::read_later(After after) const {
   return result;
 }
 
-/// The longest text that fits, or the shortest one.
-std::string TraceGrid::fitting(const GridLine& line, std::size_t most) const {
+/// The longest text that fits, or the shortest one, cut if it needs more than `limit`.
+std::string TraceGrid::fitting(const GridLine& line, std::size_t most, std::size_t limit) const {
   for (const std::string& text : line.makes) {
     if (display_width(text) <= most) return text;
   }
-  return line.makes.empty() ? std::string() : line.makes.back();
+  return line.makes.empty() ? std::string() : cut(line.makes.back(), limit, options_.unicode);
 }
 
 /// The registers for which there is room, those first that are read later on most lines. Sets their widths.
 TraceGrid::Columns TraceGrid::with_room(const std::vector<std::vector<bool>>& is_read,
                                         std::size_t room, Widths& widths) const {
-  std::vector<std::size_t> lines_of(start_.size(), 0);
+  // Registers that these lines neither read nor write come last.
+  const std::vector<bool> is_touched = touched();
+  std::vector<std::pair<std::size_t, std::size_t>> lines_of(start_.size());
   widths.assign(start_.size(), 0);
   for (std::size_t i = 0; i < start_.size(); ++i) widths[i] = display_width(titles_[i]);
   std::vector<GridCell> cells = start_;
@@ -56,7 +74,8 @@ TraceGrid::Columns TraceGrid::with_room(const std::vector<std::vector<bool>>& is
     for (const auto& [number, cell] : lines_[i].changes) cells[number] = cell;
     for (std::size_t number = 0; number < cells.size(); ++number) {
       if (!is_read[i][number] || cells[number].text.empty() || lines_[i].remark) continue;
-      ++lines_of[number];
+      lines_of[number].first += is_touched[number] ? 1 : 0;
+      ++lines_of[number].second;
       widths[number] = std::max(widths[number], display_width(cells[number].text));
     }
   }
@@ -64,7 +83,7 @@ TraceGrid::Columns TraceGrid::with_room(const std::vector<std::vector<bool>>& is
   if (order.empty()) {
     order.resize(start_.size());
     std::iota(order.begin(), order.end(), 0);
-    std::erase_if(order, [&](std::size_t number) { return lines_of[number] == 0; });
+    std::erase_if(order, [&](std::size_t number) { return lines_of[number].second == 0; });
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return lines_of[a] > lines_of[b]; });
   }
@@ -88,9 +107,9 @@ void TraceGrid::print_changes(std::ostream& out, After after) {
   std::size_t makes_width = kMakes.size();
   std::vector<std::string> makes;
   for (const GridLine& line : lines_) {
-    makes.push_back(fitting(line, most));
+    makes.push_back(fitting(line, most, std::min(room, kMostForLongOne)));
     note_example(makes.back());
-    makes_width = std::max(makes_width, std::min(display_width(makes.back()), room));
+    makes_width = std::max(makes_width, display_width(makes.back()));
   }
   const auto is_read = read_later(after);
   Widths widths;

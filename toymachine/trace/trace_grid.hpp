@@ -73,7 +73,7 @@ class TraceGrid {
   void measure();
   void print_changes(std::ostream& out, After after);
   std::vector<std::vector<bool>> read_later(After after) const;
-  std::string fitting(const GridLine& line, std::size_t most) const;
+  std::string fitting(const GridLine& line, std::size_t most, std::size_t limit) const;
   Columns with_room(const std::vector<std::vector<bool>>& is_read, std::size_t room,
                     Widths& widths) const;
   void note_example(const std::string& text);

@@ -43,7 +43,8 @@ void TraceState::retire(const SymbolName& name, const Symbol& successor, double 
   for (std::int64_t number = 0; number < num_used_; ++number) {
     TraceRegister& reg = at(number);
     if (reg.symbol == successor || !reg.symbol.mentions(name)) continue;
-    if (reg.symbol.as_name() && reg.value == value) continue;  // a copy of the same value
+    // A copy of the same value. Of a tile only the sum of its elements is known.
+    if (reg.symbol.as_name() && reg.rows * reg.cols == 1 && reg.value == value) continue;
     forget_formula(number, Origin::kLeftover);
     renamed.push_back(number);
   }
@@ -177,8 +178,8 @@ void TraceState::write(const Step& step, std::int64_t number, const TraceValue& 
 void TraceState::store(std::int64_t from, TraceRow& row) {
   const Symbol cell = Symbol::name(row.stored->name);
   TraceRegister& source = at(from);
-  if (row.read) {  // an update: the cell's name loses its old meaning
-    retire(row.stored->name, Symbol(), source.value, row.renamed);
+  if (row.read) {  // an update: the cell's name loses its old meaning, and no register holds the new one
+    retire(row.stored->name, Symbol(), std::nan(""), row.renamed);
     return;
   }
   if (source.symbol == cell) return;
@@ -198,7 +199,7 @@ SymbolName TraceState::label(const BoundLabel& label, std::int64_t register_numb
     const Symbol symbol = Symbol::name(name);
     if (!(reg.symbol == symbol)) {
       reg.symbol = Symbol();
-      retire(name, symbol, reg.value, renamed);
+      retire(name, Symbol(), reg.value, renamed);
     }
     reg.symbol = symbol;
   }
@@ -217,8 +218,9 @@ void TraceState::begin_body(std::uint32_t loop, std::uint64_t loop_began,
   for (std::int64_t number = 0; number < num_used_; ++number) {
     TraceRegister& reg = at(number);
     const SymbolName* name = reg.symbol.as_name();
+    const bool is_of_step = name && name->base.find('@') != std::string::npos;
     const bool lasting =
-        name && reg.origin != Origin::kLeftover &&
+        name && !is_of_step && reg.origin != Origin::kLeftover &&
         (reg.written_at < loop_began || (reg.origin == Origin::kNamed && name->subscripts.empty()));
     if (lasting || reg.origin == Origin::kUnwritten) continue;
     const bool is_carried = carried.find(number) != carried.end();

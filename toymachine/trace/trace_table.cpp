@@ -51,6 +51,7 @@ class TraceTable : public TraceSink {
     header_ = &header;
     program_ = header.program;
     last_.assign(static_cast<std::size_t>(program_->num_registers), {});
+    is_copy_.assign(last_.size(), false);
     std::vector<std::string> titles;
     for (std::int64_t i = 0; i < program_->num_registers; ++i) {
       titles.push_back(program_->register_name(i));
@@ -69,6 +70,12 @@ class TraceTable : public TraceSink {
     body_line_ =
         code_of_line(program_->program->source->line(program_->loops[body.loop].span.line));
     last_.assign(body.registers.begin(), body.registers.end());
+    // Steps of a round have numbers of their own: what came into it is called by its register.
+    names_ = ValueNames();
+    for (std::size_t i = 0; i < last_.size(); ++i) {
+      names_.rename(value_name(i, last_[i].written_at),
+                    program_->register_name(static_cast<std::int64_t>(i)));
+    }
     started_ = false;
     return out_.good();
   }
@@ -83,7 +90,10 @@ class TraceTable : public TraceSink {
     GridLine line;
     line.step = std::to_string(row.position);
     line.instruction = row.text;
-    if (shows_changes_) line.makes = makes(row);
+    if (shows_changes_) {
+      pass_name_on(row);
+      line.makes = makes(row);
+    }
     line.changes = std::move(waiting_);
     waiting_.clear();
     update(row.registers, line.changes);
@@ -126,8 +136,12 @@ class TraceTable : public TraceSink {
            << example.substr(0, at) << ".\n";
     }
     if (summary.complete && summary.claims_checked == 0 && summary.claims_unchecked > 0) {
-      out_ << "\n Claims: " << summary.claims_unchecked
-           << ", none checked: the machine checks numbers, not tiles.\n";
+      out_ << "\n";
+      const std::string text = "Claims: " + std::to_string(summary.claims_unchecked) +
+                               ", none checked: the machine checks numbers, not tiles.";
+      for (const std::string& line : wrap(text, options_.width > 1 ? options_.width - 1 : 0)) {
+        out_ << ' ' << line << '\n';
+      }
     } else if (summary.complete && summary.claims_checked > 0) {
       out_ << "\n Claims checked: " << summary.claims_checked << ", all hold";
       if (summary.claims_unchecked > 0) out_ << "; not checked: " << summary.claims_unchecked;
@@ -226,9 +240,11 @@ class TraceTable : public TraceSink {
     if (!options_.symbols) return {target + number};
     const Symbol& value = row.expression;
     const bool is_label = row.symbol.as_name() != nullptr && !(row.symbol == value);
-    if (is_label) target += " = " + to_string(row.symbol, style(0));
-    if (options_.values && row.value.is_tile()) number.clear();  // its shape says little
-    if (to_string(value, style(0)) == target) return {target + number};
+    const std::string label = is_label ? to_string(row.symbol, style(0)) : std::string();
+    if (is_label && label != target) target += " = " + label;
+    const std::string shortest = to_string(value, style(0));
+    if (row.value.is_tile() || number == " = " + shortest) number.clear();  // a shape says little
+    if (shortest == target) return {target + number};
     std::vector<std::string> texts;
     const std::string* const held = names_.find(value);
     if (held != nullptr) {
@@ -237,17 +253,37 @@ class TraceTable : public TraceSink {
       for (const std::size_t written_out : {kAllWrittenOut, std::size_t{1}, std::size_t{0}}) {
         texts.push_back(target + " = " + to_string(value, style(written_out)) + number);
       }
+      SymbolStyle by_names = style(0);
+      by_names.names_differences = true;
+      texts.push_back(target + " = " + to_string(value, by_names) + number);
     }
     if (row.register_written >= 0) name_value(row, held != nullptr);
     return texts;
   }
 
-  /// A copy keeps the name that its value has.
+  /// If the step overwrites a register after whose value others are called, another register that holds it gives it its
+  /// name.
+  void pass_name_on(const TraceRow& row) {
+    if (row.register_written < 0) return;
+    const auto written = static_cast<std::size_t>(row.register_written);
+    const TraceRegister& before = last_[written];
+    const std::string* const name = names_.find(before.symbol);
+    if (name == nullptr || *name != names_.renamed(value_name(written, before.written_at))) return;
+    for (std::size_t i = 0; i < row.registers.size(); ++i) {
+      const TraceRegister& reg = row.registers[i];
+      if (i == written || is_copy_[i] || reg.symbol.node() != before.symbol.node()) continue;
+      names_.add(before.symbol, names_.renamed(value_name(i, reg.written_at)));
+      return;
+    }
+  }
+
+  /// A value keeps the name that it has.
   void name_value(const TraceRow& row, bool has_name) {
-    const bool is_copy = has_name && row.register_reads.size() == 1 && !row.read;
     const std::string name =
         value_name(static_cast<std::size_t>(row.register_written), row.position);
-    if (!is_copy) names_.add(row.symbol, name);
+    if (!has_name) names_.add(row.symbol, name);
+    is_copy_[static_cast<std::size_t>(row.register_written)] =
+        has_name && row.register_reads.size() == 1 && !row.read;
     if (row.position != row.step) {  // in a generic iteration
       names_.rename(value_name(static_cast<std::size_t>(row.register_written), row.step), name);
     }
@@ -278,7 +314,7 @@ class TraceTable : public TraceSink {
     if (shows_changes_) {
       result = short_cell(reg);
       const std::string own = program_->register_name(static_cast<std::int64_t>(number));
-      if (result.text == own) result.text.clear();  // what came into a round of a loop
+      if (in_body_ && result.text == own) result.text.clear();  // what came into the round
       return result;
     }
     const std::string value = options_.values ? value_text(reg) : std::string();
@@ -312,6 +348,7 @@ class TraceTable : public TraceSink {
   std::string body_line_;
   bool shows_changes_ = false;
   ValueNames names_;
+  std::vector<bool> is_copy_;  // by register: MOV wrote it
 };
 
 }  // namespace

@@ -20,9 +20,10 @@ struct TraceTableOptions {
   bool symbols = true;  // formulas
   bool values = false;  // numbers; with symbols, on a second line below them
   Ditto ditto = Ditto::kAuto;
-  bool changes = false;             // what each step makes, also with few registers
-  std::vector<std::int64_t> shown = {};  // with what each step makes; empty: those that are read later
-  bool labels = false;              // a line for each .name that was reached
+  bool changes = false;  // what each step makes, also with few registers
+  std::vector<std::int64_t> shown =
+      {};               // with what each step makes; empty: those that are read later
+  bool labels = false;  // a line for each .name that was reached
   bool unicode = false;
   bool color = false;      // changes are also bold; they are marked in any case
   std::size_t width = 80;  // columns of the terminal; 0: no limit

@@ -261,3 +261,28 @@ TEST_CASE("colour only adds to what is there without it") {
   look.color = false;
   CHECK(text == table(bundled("softmax_safe"), look));
 }
+
+TEST_CASE("tables of rounds have names of their own, and what came in is called by its register") {
+  TraceOptions options;
+  options.body = "c";
+  const std::string text = table(bundled("online"), {}, options);
+  CHECK_THAT(text, contains("| MUL O[1], A, O[1]    | O[1] = O[1]*A "));
+  CHECK_THAT(text, contains("| DIV O[1], L, O[1]   | O[1] = O[1]/l "));
+  CHECK(text.find('@', text.find("LOAD v[j][c]")) > text.find("O[1]@3"));
+}
+
+TEST_CASE("a text is never cut inside of a name") {
+  TraceTableOptions look;
+  look.width = 60;
+  TraceOptions options;
+  options.from = 60;
+  const std::string text = table(bundled("flash2"), look, options);
+  CHECK_THAT(text, contains("..."));
+  for (const std::string& line : lines(text)) {
+    const std::size_t dots = line.find("...");
+    if (dots == std::string::npos || dots == 0) continue;
+    const std::size_t last = line.find_last_not_of("0123456789", dots - 1);
+    CAPTURE(line);
+    CHECK(line[last] != '@');
+  }
+}

@@ -145,6 +145,28 @@ TEST_CASE("a cell that is stored again takes its name with it") {
   CHECK(trace.seen[5] == "6 STORE R1, o[0]: x0 o0 R2@4");
 }
 
+TEST_CASE("after an atomic addition no register holds the cell") {
+  const Recorder trace = record(
+      ".isa attention\n.input x[1]\n.output y[2]\nLOAD x[0], R0\nSTORE R0, y[0]\nLOAD y[0], R1\n"
+      "ATOMIC_ADD R1, y[0]\nLOAD y[0], R2\nSUB R2, R1, R3\nSTORE R3, y[1]\n");
+  CHECK(trace.expressions[5] == "y0 - R1@3");  // 2 x0 - x0, not 0
+}
+
+TEST_CASE(
+    "tiles whose elements have one sum are not the same, and a label is of the last one that got "
+    "it") {
+  const Recorder stored = record(
+      ".isa attention\n.input a(1, 2) tile (1, 2)\n.input b(1, 2) tile (1, 2)\n"
+      ".temp t(1, 2) tile (1, 2)\n.output y(1, 2) tile (1, 2)\n"
+      "LOAD a[0][0], R0\nSTORE R0, t[0][0]\nLOAD t[0][0], R1\nLOAD b[0][0], R2\n"
+      "STORE R2, t[0][0]\nLOAD t[0][0], R3\nSUB R1, R3, R4\nSTORE R4, y[0][0]\n");
+  CHECK(stored.expressions[6] == "R1@3 - t00");
+  const Recorder labelled = record(
+      ".isa softmax\n.input x[2]\nLOAD x[0], R0\n.name R0 = m\nLOAD x[1], R1\n.name R1 = m\n"
+      "SUB R0, R1, R2\n");
+  CHECK(labelled.expressions[2] == "R0@1 - m");
+}
+
 TEST_CASE("a formula that has become too long is called after its step") {
   std::string text = ".isa softmax\n.input x[1]\nLOAD x[0], R0\nEXP R0, R1\n";
   for (int i = 0; i < 30; ++i) text += "MUL R1, R0, R1\nSUB R0, R1, R1\n";
