@@ -18,7 +18,7 @@ constexpr std::size_t kWidest = 14;          // columns for a register
 constexpr std::string_view kMakes = "Makes";
 
 /// Cuts a text, but never inside of a name like S@29, which would become another one.
-std::string cut(const std::string& text, std::size_t width, bool unicode) {
+std::string cut_outside_names(const std::string& text, std::size_t width, bool unicode) {
   if (display_width(text) <= width) return text;
   const std::size_t dots = unicode ? 1 : 3;
   std::string kept = fitted(text, width, unicode);
@@ -58,7 +58,8 @@ std::string TraceGrid::fitting(const GridLine& line, std::size_t most, std::size
   for (const std::string& text : line.makes) {
     if (display_width(text) <= most) return text;
   }
-  return line.makes.empty() ? std::string() : cut(line.makes.back(), limit, options_.unicode);
+  return line.makes.empty() ? std::string()
+                            : cut_outside_names(line.makes.back(), limit, options_.unicode);
 }
 
 /// The registers for which there is room, those first that are read later on most lines. Sets their widths.
