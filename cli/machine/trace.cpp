@@ -1,4 +1,5 @@
 // `flashlab trace`: shows every step of a run as a table, as JSON, or as a page with a player.
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <sstream>
@@ -41,12 +42,15 @@ std::vector<std::int64_t> shown_registers(const std::string& text, const toy::Bo
   std::istringstream words(text);
   for (std::string word; std::getline(words, word, ',');) {
     std::erase(word, ' ');
-    const std::size_t before = result.size();
+    bool is_known = false;
     for (std::size_t i = 0; i < names.size(); ++i) {
       const bool is_it = names[i] == word || names[i].rfind(word + "[", 0) == 0;
-      if (is_it && !word.empty()) result.push_back(static_cast<std::int64_t>(i));
+      if (!is_it || word.empty()) continue;
+      is_known = true;
+      const auto number = static_cast<std::int64_t>(i);
+      if (std::find(result.begin(), result.end(), number) == result.end()) result.push_back(number);
     }
-    if (result.size() > before) continue;
+    if (is_known) continue;
     throw request_failure(
         "--show " + in_quotes(text) + ": there is no register " + in_quotes(word),
         names.size() > kMostListed ? "registers of the program" : "some of " + listed,

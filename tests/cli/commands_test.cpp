@@ -103,6 +103,7 @@ TEST_CASE("commands for learners have short names") {
 TEST_CASE("trace --show names registers of the program, alone or a whole row of them") {
   const std::string text = flashlab("trace flash2 --show S,O --to 9 --width 90").out;
   CHECK_THAT(text, contains("| S ") && contains("| O[0]\n"));
+  CHECK(flashlab("trace flash2 --show 'S, O,S' --to 9 --width 90").out == text);
   const Outcome outcome = flashlab("trace flash2 --show S,Q[1]");
   CHECK(outcome.code == 2);
   CHECK(outcome.err ==

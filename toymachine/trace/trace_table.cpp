@@ -21,11 +21,9 @@ using detail::GridLine;
 
 constexpr std::size_t kMostLines = 2000;  // with common column widths
 constexpr std::size_t kFewRegisters = 4;  // all of them are shown at each step
-constexpr std::size_t kMostNames =
-    8192;  // of values, before those that no register holds are forgotten
+constexpr std::size_t kMostNames = 8192;  // then those that no register holds are forgotten
 constexpr std::size_t kAllWrittenOut = kMaxSymbolSize;  // named values inside of each other
-constexpr std::size_t kShortCell =
-    10;  // columns; a longer value of a register is shown by its name
+constexpr std::size_t kShortCell = 10;       // columns; a longer value is shown by its name
 constexpr std::string_view kLeftover = "-";  // a formula that has lost its meaning
 constexpr std::size_t kNamesInHeading = 8;
 
@@ -261,8 +259,8 @@ class TraceTable : public TraceSink {
     return texts;
   }
 
-  /// If the step overwrites a register after whose value others are called, another register that holds it gives it its
-  /// name.
+  /// If a value is called after the register that the step overwrites, and another one holds it, too, it is called after
+  /// that from now on.
   void pass_name_on(const TraceRow& row) {
     if (row.register_written < 0) return;
     const auto written = static_cast<std::size_t>(row.register_written);
