@@ -5,8 +5,9 @@
 //
 // Everything is in powers of two: exp(scale (s - m)) = 2^(c (s - m)), c = scale log2(e), where m is the
 // largest s. m may be an older one, by which c s is at most kLag too large. Then P is at most 2^kLag,
-// which costs fp32 sums and 16-bit P no precision, and O is rarely rescaled. O / l is the same. O is finite
-// while seqlen_k 2^kLag max|V| is.
+// which costs fp32 sums and 16-bit P no precision, and O is rarely rescaled. O / l is the same. O is right
+// while seqlen_k 2^kLag max|V| is below 2^127. Beyond, sums of tensor cores may stop at the largest float, and O is wrong
+// and finite.
 //
 // A multiply-add of s, c and -(c m) rounds c m before it subtracts. So the largest weight is not exactly 1,
 // but 2^e with |e| <= 2^-24 |c m|. Up to kLargestProduct it is 1 in bf16 and fp16, and beyond, (s - m) c
