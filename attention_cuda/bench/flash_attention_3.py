@@ -36,18 +36,58 @@ class Package:
         self._jax.block_until_ready(results)
         return [torch.from_dlpack(result) for result in results]
 
+    def calls_in_a_row(self, direction, sets, is_causal, num_calls):
+        """Returns a function that runs `num_calls` calls one after another, waits for them, and returns the results of the last
+        one as torch's tensors: O, or dQ, dK and dV. The set of inputs changes with each call.
+
+        direction  "forward", or "backward", whose O and lse are those of its own forward pass, which is not among the calls
+        sets       [(Q, K, V, dO), …]
+        """
+        import torch
+        torch.cuda.synchronize()  # JAX has a stream of its own
+        inputs = [tuple(self._jax.dlpack.from_dlpack(tensor) for tensor in some) for some in sets]
+        one = self._forward if direction == "forward" else self._backward
+        if direction == "backward":
+            forward = self._jax.jit(functools.partial(self._forward, is_causal=is_causal))
+            inputs = [(*some, *forward(*some)) for some in inputs]
+            self._jax.block_until_ready(inputs)
+
+        def traced(inputs):
+            for number in range(num_calls):
+                results = one(*inputs[number % len(inputs)], is_causal=is_causal)
+            return results
+        compiled = self._jax.jit(traced)
+
+        def run():
+            results = compiled(inputs)
+            self._jax.block_until_ready(results)
+            return [torch.from_dlpack(result) for result in results]
+        return run
+
     def _traced(self, Q, K, V, dO, is_causal):
-        import numpy
-        batch, seqlen, heads, head_dim = Q.shape
+        O, lse = self._forward(Q, K, V, dO, is_causal)
+        return O, *self._backward(Q, K, V, dO, O, lse, is_causal)
+
+    def _forward(self, Q, K, V, dO, is_causal):
+        del dO
+        batch, seqlen, heads, _ = Q.shape
         shape, number = self._jax.ShapeDtypeStruct, self._jax.numpy.float32
-        options = {"softmax_scale": numpy.float64(head_dim**-0.5), "is_causal": is_causal,
-                   "window_size_left": numpy.int64(-1),
-                   "window_size_right": numpy.int64(0 if is_causal else -1)}
-        O, lse, *_ = self._jax.ffi.ffi_call("dew_flash3_mha_fwd", (
+        return self._call("dew_flash3_mha_fwd", (
             shape(Q.shape, Q.dtype), shape((batch, heads, seqlen), number),
-            shape((1, 1, 1, 1), number), shape((1, 1, 1), number)))(Q, K, V, **options)
-        rows = shape((heads * (batch * seqlen + 128 * (batch + 1)),), number)
-        gradients = self._jax.ffi.ffi_call("dew_flash3_mha_bwd", (
-            shape(Q.shape, Q.dtype), shape(K.shape, Q.dtype), shape(V.shape, Q.dtype), rows, rows))(
-                dO, Q, K, V, O, lse, **options)
-        return O, *gradients[:3]
+            shape((1, 1, 1, 1), number), shape((1, 1, 1), number)), (Q, K, V), is_causal)[:2]
+
+    def _backward(self, Q, K, V, dO, O, lse, is_causal):
+        batch, seqlen, heads, _ = Q.shape
+        shape = self._jax.ShapeDtypeStruct
+        rows = shape((heads * (batch * seqlen + 128 * (batch + 1)),), self._jax.numpy.float32)
+        return self._call("dew_flash3_mha_bwd", (
+            *(shape(tensor.shape, tensor.dtype) for tensor in (Q, K, V)), rows, rows),
+            (dO, Q, K, V, O, lse), is_causal)[:3]
+
+    def _call(self, target, results, inputs, is_causal):
+        import numpy
+        # Without a side effect, equal calls in a row would become one.
+        return self._jax.ffi.ffi_call(target, results, has_side_effect=True)(
+            *inputs, softmax_scale=numpy.float64(inputs[0].shape[-1]**-0.5),
+            is_causal=is_causal, window_size_left=numpy.int64(-1),
+            window_size_right=numpy.int64(0 if is_causal else -1))

@@ -378,6 +378,43 @@ class Turns(unittest.TestCase):
             self.assertIn(line, run.stdout)
 
 
+class Rivals(unittest.TestCase):
+    """beside_rivals.py, on a machine that has one rival, PyTorch's FlashAttention on a processor."""
+
+    def test_a_cell_is_the_mean_of_two_processes_and_a_missing_side_is_one_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "out.json")
+            run = run_script("attention_cuda/bench/beside_rivals.py", "--head-dims", "64", "--data", "normal", "sharp",
+                             "--rounds", "3", "--commit", "abc", "--out", out)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            with open(out, encoding="utf-8") as file:
+                found = json.load(file)
+        self.assertEqual(found["commit"], "abc")
+        self.assertEqual([process["seed"] for process in found["processes"]], [0, 1])
+        self.assertEqual(set(found["left_out"]), {"cuDNN", "FA3", "FA4"})
+        for name, why in found["left_out"].items():
+            self.assertEqual(run.stdout.count(f"{name} is left out: {why}\n"), 2)  # of each process
+        self.assertEqual([(row["data"], row["pass"], row["mask"]) for row in found["rows"]],
+                         [("normal", name, mask) for mask in ("none", "causal") for name in ("forward", "backward")] +
+                         [("sharp", "forward", mask) for mask in ("none", "causal")])
+        for row in found["rows"]:
+            values = [process["sides"]["FA2"]["median_ms"] / process["sides"]["ours"]["median_ms"]
+                      for process in row["processes"]]
+            self.assertAlmostEqual(row["value"], statistics.mean(values))
+            self.assertAlmostEqual(row["spread"], max(values) - min(values))
+            for process in row["processes"]:
+                for side in process["sides"].values():
+                    self.assertEqual(side["median_ms"], statistics.median(side["samples_ms"]))
+
+    def test_it_refuses_what_is_not_there(self):
+        for flag, kind in (("--fa3", "file"), ("--fa4", "folder"), ("--cudnn", "folder")):
+            run = run_script("attention_cuda/bench/beside_rivals.py", flag, "/nowhere")
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(f"{flag} /nowhere: expected a {kind}", run.stderr)
+        run = run_script("attention_cuda/bench/beside_rivals.py", "--rounds", "0")
+        self.assertIn("--rounds 0: expected 1 or more", run.stderr)
+
+
 class Comparison(unittest.TestCase):
     def test_a_wrong_result_is_seen_also_in_one_row(self):
         Q, K, V, dO = (torch.randn(1, 2, 300, 16) for _ in range(4))
