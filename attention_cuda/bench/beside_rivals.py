@@ -4,8 +4,9 @@
   beside_rivals.py [--fa3 FILE] [--fa4 FOLDER] [--cudnn FOLDER] [--out FILE]
 
 Every side of a cell is a CUDA graph of up to 20 calls, on inputs that change from call to call, so that more than L2 is read
-between two uses of a set. FlashAttention-3, which comes through JAX here, has no graph: it runs as one XLA program of so many
-calls, as often as 200 calls take or --row-ms, and the time is that of the processor's clock. L2 is flushed before a sample.
+between two uses of a set. FlashAttention-3, which comes through JAX here, has no graph: it runs as XLA programs of so many calls,
+enqueued in a row until there are 200 calls or --row-ms is over. Its time is the processor's for all of them, less that for one
+program, so that starting and waiting do not count. L2 is flushed before a sample.
 
 A cell is measured in two processes. In each, the sides take turns for nine rounds, every second one backwards. The value of a
 cell in a process is the time of the fastest rival over ours, both medians over rounds: above 1 we are faster. The value of the
@@ -167,12 +168,15 @@ class InARow:
         tensors = [tuple(getattr(some, name).transpose(1, 2).contiguous() for name in ("Q", "K", "V", "dO")) for some in sets]
         arguments = (case.direction, tensors, case.mask == "causal")
         one = package.calls_in_a_row(*arguments, 1)
-        self._results = one()
-        one_ms = min(timed_ms(one) for _ in range(2))
+        self._results = one(1)
+        some = 10
+        one_ms = max(1e-3, (timed_ms(lambda: one(1 + some)) - timed_ms(lambda: one(1))) / some)
         self._in_program = calls_of(one_ms, options.graph_ms, len(sets))
-        self.num_calls = max(self._in_program, min(CALLS_IN_A_ROW, math.ceil(options.row_ms / one_ms)))
+        wanted = min(CALLS_IN_A_ROW, math.ceil(options.row_ms / one_ms))
+        self._num_programs = max(1, math.ceil(wanted / self._in_program))
+        self.num_calls = self._num_programs * self._in_program
         self._program = package.calls_in_a_row(*arguments, self._in_program)
-        self._program()
+        self._program(1)  # compiles it
         self._flushed = torch.zeros(GpuStopwatch.FLUSH_BYTES // 4, device="cuda")
 
     def results(self):
@@ -180,13 +184,12 @@ class InARow:
                 zip(sides.RESULTS[self._case.direction], self._results)}
 
     def sample_ms(self):
+        return (self._programs_ms(1 + self._num_programs) - self._programs_ms(1)) / self.num_calls
+
+    def _programs_ms(self, number):
         self._flushed.zero_()
         torch.cuda.synchronize()
-        programs = math.ceil(self.num_calls / self._in_program)
-        start = time.perf_counter()
-        for _ in range(programs):
-            self._program()
-        return 1e3 * (time.perf_counter() - start) / (programs * self._in_program)
+        return timed_ms(lambda: self._program(number))
 
 
 def calls_of(one_ms, wanted_ms, num_sets):
@@ -310,7 +313,7 @@ def measure_all(options):
 def environment_of(options):
     """Returns the environment of a process that loads the cuDNN of --cudnn, and FlashAttention-4's compiled kernels of the
     process before."""
-    environment = dict(os.environ, FLASH_ATTENTION_CUTE_DSL_CACHE_ENABLED="1")
+    environment = dict(os.environ, FLASH_ATTENTION_CUTE_DSL_CACHE_ENABLED="1", PYTHONWARNINGS="ignore::UserWarning")
     if options.cudnn:
         folder = os.path.abspath(options.cudnn)
         environment["LD_LIBRARY_PATH"] = os.pathsep.join([folder, *filter(None, [environment.get("LD_LIBRARY_PATH")])])

@@ -37,8 +37,9 @@ class Package:
         return [torch.from_dlpack(result) for result in results]
 
     def calls_in_a_row(self, direction, sets, is_causal, num_calls):
-        """Returns a function that runs `num_calls` calls one after another, waits for them, and returns the results of the last
-        one as torch's tensors: O, or dQ, dK and dV. The set of inputs changes with each call.
+        """Returns a function of a number, which runs so many programs of `num_calls` calls one after another, waits for them,
+        and returns the results of the last call as torch's tensors: O, or dQ, dK and dV. The set of inputs changes with each
+        call.
 
         direction  "forward", or "backward", whose O and lse are those of its own forward pass, which is not among the calls
         sets       [(Q, K, V, dO), …]
@@ -58,8 +59,9 @@ class Package:
             return results
         compiled = self._jax.jit(traced)
 
-        def run():
-            results = compiled(inputs)
+        def run(num_programs):
+            for _ in range(num_programs):
+                results = compiled(inputs)
             self._jax.block_until_ready(results)
             return [torch.from_dlpack(result) for result in results]
         return run
