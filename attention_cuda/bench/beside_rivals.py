@@ -18,6 +18,7 @@ wrong result is an error and gives no time. A side that cannot take part is name
 """
 import argparse
 import contextlib
+import hashlib
 import json
 import math
 import os
@@ -286,6 +287,12 @@ def packages_of(options, is_emulated):
     return found, left_out
 
 
+def versions_of_fa3(path):
+    """Returns what is known of the library of FlashAttention-3, which does not tell its version."""
+    with open(path, "rb") as file:
+        return {**flash_attention_3.versions(), "FA3's sha256": hashlib.sha256(file.read()).hexdigest()}
+
+
 def measure_all(options):
     """Measures all cells in this process, and writes its part of the results after each, as a rival may end the process."""
     device = sides.device_of(options)
@@ -297,7 +304,7 @@ def measure_all(options):
     torch.manual_seed(options.process)
     rates = {} if is_emulated else product_rates()
     versions = {**(flash_attention_4.versions() if "FA4" in packages else {}),
-                **(flash_attention_3.versions() if "FA3" in packages else {})}
+                **(versions_of_fa3(options.fa3) if "FA3" in packages else {})}
     part = {"left_out": left_out, "versions": versions, "product_flops_per_s": rates, "seed": options.process,
             "rows": [], **sides.where_and_how(__file__, options.commit)}
     for kind, case in cells(options, is_emulated):

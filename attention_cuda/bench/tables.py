@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the tables of docs/attention_cuda_results.md from the committed results.
 
-  tables.py NAME      one of: run, fa2, forward, float, backward, long, memory, short, few, rounded, rows,
+  tables.py NAME      one of: rivals (by beside_rivals.py), run, fa2, forward, float, backward, long, memory, short, few, rounded, rows,
                       kernels, marks, tests, data (by builds_in_turns.py); of several GPUs (docs/several_gpus.md): ranks, links, and of the
                       run "causes" also causes, flags
 
@@ -300,6 +300,47 @@ def data():
     print_table(["", *titles], table)
 
 
+def cells_of_rivals(rows, columns_are):
+    """Returns (header, lines) of the fastest rival's time over ours; `columns_are`: the name of what differs from column to column."""
+    columns = list(dict.fromkeys(row[columns_are] for row in rows))
+    lines = {}
+    for row in rows:
+        key = (row["pass"], row["head_dim"], "causal" if row["mask"] == "causal" else "full")
+        lines.setdefault(key, {})[row[columns_are]] = row
+    texts = [[*key, *(cell_of_rivals(found.get(column)) for column in columns)]
+             for key, found in sorted(lines.items(), key=lambda line: line[0][0] != "forward")]
+    return ["", "head_dim", "mask", *(f"N {name}" if columns_are == "seqlen" else name for name in columns)], texts
+
+
+def cell_of_rivals(row):
+    """The value of a cell, and in brackets the rivals that were the fastest in its processes."""
+    if row is None or "value" not in row:
+        return "-"
+    return f"{row['value']:.2f} ({'/'.join(dict.fromkeys(one['best_rival'] for one in row['processes']))})"
+
+
+def rivals():
+    """Prints the fastest rival's time over ours: by length on normal data, and by kind of data."""
+    found = results("beside_rivals")
+    print(f"{found['gpu']}, driver {found['driver']}, CUDA {found['cuda']}, cuDNN {found['cudnn']}, PyTorch {found['torch']}, "
+          f"commit {found['commit']}, {found['date']}")
+    normal = [row for row in found["rows"] if row["data"] == "normal"]
+    print_table(*cells_of_rivals(normal, "seqlen"))
+    of_kinds = [row for row in found["rows"] if row["data"] != "normal"]
+    for length in dict.fromkeys(row["seqlen"] for row in of_kinds):
+        print(f"\nN {length}")
+        print_table(*cells_of_rivals([row for row in of_kinds if row["seqlen"] == length], "data"))
+    print()
+    for name in dict.fromkeys(row["pass"] for row in normal):
+        for what, some in (("N 1024 and more", [row for row in normal if row["seqlen"] >= 1024]),
+                           ("shorter", [row for row in normal if row["seqlen"] < 1024])):
+            values = [row["value"] for row in some if row["pass"] == name and "value" in row]
+            if values:
+                print(f"{name}, normal data, {what}: mean {statistics.geometric_mean(values):.3f}, least {min(values):.3f}")
+    differences = [row["spread"] for row in found["rows"] if "spread" in row]
+    print(f"two processes differ by {statistics.median(differences):.3f}, at most {max(differences):.3f}")
+
+
 def links():
     """Bytes per second that each GPU sends and receives at once, by the size of a message."""
     found = results("ranks")["links"]
@@ -371,7 +412,7 @@ def flags():
     print_table(["call", "tokens", "flag", "usual ms", "with it ms", "ratio"], lines)
 
 
-TABLES = {"data": data, "ranks": ranks, "links": links, "causes": causes, "flags": flags, "rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "forward": forward, "ordered": ordered, "training": training, "counters": counters, "float": floats, "backward": backward, "long": long,
+TABLES = {"data": data, "rivals": rivals, "ranks": ranks, "links": links, "causes": causes, "flags": flags, "rows": rows, "kernels": kernels, "run": run, "fa2": fa2, "forward": forward, "ordered": ordered, "training": training, "counters": counters, "float": floats, "backward": backward, "long": long,
           "memory": memory, "short": short, "few": few, "rounded": rounded, "marks": marks, "tests": tests}
 
 if __name__ == "__main__":
