@@ -397,15 +397,16 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<Config::kLoadingRegisters>();
     if (threadIdx.x < 32 && ptx::elect_one()) {
-      for_each_query_tile<Config>(arguments.wgmma, [&](const WgmmaWork<Config>& work) {
-        load_tiles(shared, work, Q_map, K_map, V_map);
-      });
+      for_each_query_tile<Config>(
+          arguments.wgmma, WgmmaUnitsInTurn(),
+          [&](const WgmmaWork<Config>& work) { load_tiles(shared, work, Q_map, K_map, V_map); });
     }
   } else {
     ptx::take_registers<Config::kComputingRegisters>();
-    for_each_query_tile<Config>(arguments.wgmma, [&](const WgmmaWork<Config>& work) {
-      Fp16x3Computing<Config>(shared, work, arguments).run();
-    });
+    for_each_query_tile<Config>(arguments.wgmma, WgmmaUnitsInTurn(),
+                                [&](const WgmmaWork<Config>& work) {
+                                  Fp16x3Computing<Config>(shared, work, arguments).run();
+                                });
   }
 }
 

@@ -42,6 +42,6 @@ std::optional<ProblemError> why_not_wgmma(const ForwardTensors& tensors) {
 
 extern const KernelRow flash2_wgmma_sm90;
 const KernelRow flash2_wgmma_sm90 = {listed("flash2_wgmma_sm90"), launch_flash2_wgmma_sm90, nullptr,
-                                     nullptr, why_not_wgmma};
+                                     wgmma_workspace_bytes, why_not_wgmma};
 
 }  // namespace flashlab::cuda

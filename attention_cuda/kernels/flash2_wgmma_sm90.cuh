@@ -24,9 +24,10 @@
 //          queries see no key of it
 // Barriers two for each stage of K and of V: "full" when its bytes are there, "empty" when every
 //          computing warpgroup has read it. The same for each warpgroup's rows of Q
-// Grid     one block per multiprocessor, which takes units of equal length one after the other: query
-//          tiles, or under a causal mask pairs of a long and a short one. Long causal sequences, key
-//          lengths, packed sequences, windows and offsets: one block per query tile (WgmmaSchedule).
+// Grid     one block per multiprocessor, which takes units one after the other: query tiles of equal length,
+//          or under a causal mask pairs of a long and a short one, each block every n-th; long causal
+//          sequences, key lengths, packed sequences, windows and offsets: query tiles from a counter in
+//          global memory (WgmmaSchedule). With a stop flag one block per unit.
 //          The order is: groups of heads whose K and V fit L2 together; in each group units x heads,
 //          heads fastest, the longest (last) query tiles first
 // Traffic  reads Q once, K and V num_q_tiles times; writes O and lse once
@@ -337,9 +338,9 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<Config::kLoadingRegisters>();
     if (threadIdx.x < 32 && ptx::elect_one()) {
-      for_each_query_tile<Config>(arguments, [&](const WgmmaWork<Config>& work) {
-        load_tiles(shared, work, Q_map, K_map, V_map);
-      });
+      for_each_query_tile<Config>(
+          arguments, WgmmaUnitsTaken<Config>(shared, arguments),
+          [&](const WgmmaWork<Config>& work) { load_tiles(shared, work, Q_map, K_map, V_map); });
     }
   } else {
     ptx::take_registers<Config::kComputingRegisters>();
@@ -348,9 +349,10 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
         ptx::barrier_arrive(Config::kFirstTurn, 2 * kWarpgroup);
       }
     }
-    for_each_query_tile<Config>(arguments, [&](const WgmmaWork<Config>& work) {
-      WgmmaComputing<Config>(shared, work, arguments).run();
-    });
+    for_each_query_tile<Config>(arguments, WgmmaUnitsHandedOver<Config>(shared, arguments),
+                                [&](const WgmmaWork<Config>& work) {
+                                  WgmmaComputing<Config>(shared, work, arguments).run();
+                                });
   }
 }
 

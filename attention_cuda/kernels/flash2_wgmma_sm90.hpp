@@ -16,6 +16,7 @@ struct WgmmaShape {
   int computing, block_kv;
   int stages_k, stages_v;  // of sK and of sV
   int longest_pairs;       // keys up to which blocks take pairs of query tiles under a causal mask
+  bool counts_units = false;  // blocks take units that differ from a counter
   // What makes the kernel fast. bench/flash2_steps.cu leaves each of them out.
   bool overlaps = true;        // Q K^T of a tile runs beside P V of the one before
   bool takes_turns = true;     // the warpgroups issue their products one after the other
@@ -24,11 +25,15 @@ struct WgmmaShape {
   static constexpr int kWarpgroupThreads = 128, kRowsOfWarpgroup = 64;
   static constexpr int kAlignment = 1024;
   static constexpr int kPanelColumns = 64;
+  static constexpr int kUnitSlots = 2;
 
   constexpr int block_q() const { return kRowsOfWarpgroup * computing; }
   /// Panels of 64 columns; the last one may be half full.
   constexpr int num_panels() const { return (head_dim + kPanelColumns - 1) / kPanelColumns; }
-  constexpr int barrier_bytes() const { return 8 * 2 * (stages_k + stages_v + computing); }
+  /// mbarriers, and the numbers of units in two slots.
+  constexpr int barrier_bytes() const {
+    return 8 * 2 * (stages_k + stages_v + computing + kUnitSlots) + 4 * kUnitSlots;
+  }
   constexpr int num_threads() const { return kWarpgroupThreads * (computing + 1); }
   /// sQ, the stages of sK and sV, and mbarriers, from a multiple of kAlignment on.
   constexpr int shared_bytes() const {
@@ -39,12 +44,12 @@ struct WgmmaShape {
 };
 
 inline constexpr WgmmaShape kWgmmaShapes[] = {
-    // head_dim, computing warpgroups, keys, stages of K and of V, longest pairs
-    {64, 3, 128, 3, 3, 1024},
-    {96, 2, 128, 3, 3, 4096},
-    {128, 2, 128, 3, 3, 4096},
-    {192, 2, 96, 2, 2, 4096},
-    {256, 2, 64, 2, 2, 4096}};
+    // head_dim, computing warpgroups, keys, stages of K and of V, longest pairs, from a counter beyond
+    {64, 3, 128, 3, 3, 1024, true},
+    {96, 2, 128, 3, 3, 1024, true},
+    {128, 2, 128, 3, 3, 1024, true},
+    {192, 2, 96, 2, 2, 1024, true},
+    {256, 2, 64, 2, 2, 1024, true}};
 
 /// The row of kWgmmaShapes for a head_dim.
 constexpr int wgmma_index(std::int64_t head_dim) {
@@ -62,12 +67,13 @@ struct WgmmaSchedule {
   std::int64_t rows_before;  // of the first tile, before query 0: those of whole warpgroups
   bool is_paired;
   std::int64_t units_of_head;
-  std::int64_t num_blocks;  // fewer than units: each block takes several in turn
+  std::int64_t num_blocks;  // fewer than units: each block takes several
+  bool takes_from_counter;  // not in turn
 };
 
-/// Blocks that take equal units in turn load the next unit's K while they finish one. Units that
-/// differ (key lengths, packed sequences, windows, offsets), or long causal ones, have a block each: the GPU starts the next
-/// block where one ends. Measured on an H200: docs/attention_cuda_log.md.
+/// Blocks that take several units load the next one's K while they finish one. Units that differ (key lengths, packed
+/// sequences, windows, offsets), or long causal ones, come from a counter, the longest first; where there is none, they have a
+/// block each: the GPU starts the next block where one ends. Measured: docs/attention_cuda_log.md.
 inline WgmmaSchedule wgmma_schedule(const AttentionProblem& problem, const WgmmaShape& shape,
                                     bool is_ragged, int num_multiprocessors) {
   const bool is_causal = problem.mask != Mask::kNone;
@@ -81,7 +87,9 @@ inline WgmmaSchedule wgmma_schedule(const AttentionProblem& problem, const Wgmma
   schedule.units_of_head =
       schedule.is_paired ? num_tiles(schedule.num_q_tiles, 2) : schedule.num_q_tiles;
   schedule.num_blocks = problem.batch * problem.num_heads * schedule.units_of_head;
-  if (is_even && (!is_causal || schedule.is_paired)) {
+  const bool has_equal_units = is_even && (!is_causal || schedule.is_paired);
+  schedule.takes_from_counter = shape.counts_units && !has_equal_units;
+  if (has_equal_units || schedule.takes_from_counter) {
     schedule.num_blocks = std::min<std::int64_t>(schedule.num_blocks, num_multiprocessors);
   }
   return schedule;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/head_groups.cuh"
 #include "attention_cuda/device/launch.cuh"
 #include "attention_cuda/kernels/flash2_wgmma_sm90.cuh"
@@ -49,6 +50,20 @@ inline std::optional<ProblemError> why_no_bulk_copies(
   return std::nullopt;
 }
 
+/// Bytes for the counter of query tiles. Lengths on the device are unknown to the problem.
+inline std::size_t wgmma_workspace_bytes(const AttentionProblem& problem,
+                                         const ExecutionOptions& options) {
+  const bool is_ragged =
+      !problem.key_lengths.empty() || problem.is_packed() || options.device_key_lengths != nullptr;
+  const WgmmaShape& shape = kWgmmaShapes[wgmma_index(problem.head_dim)];
+  constexpr int kAnyMultiprocessors = 1;
+  Workspace workspace;
+  if (wgmma_schedule(problem, shape, is_ragged, kAnyMultiprocessors).takes_from_counter) {
+    workspace.take<int>(1);
+  }
+  return workspace.bytes();
+}
+
 /// Whether query tiles see different numbers of keys because of their lengths.
 inline bool is_ragged(const Call& call) {
   return call.key_lengths != nullptr || call.ranges.of_queries != nullptr;
@@ -70,6 +85,10 @@ void launch_wgmma(const ForwardCall& call) {
   const auto scale = static_cast<float>(problem.softmax_scale);
   const WgmmaSchedule schedule =
       wgmma_schedule(problem, Config::kShape, is_ragged(call), num_multiprocessors());
+  // With a stop flag a block decides once whether it computes. Benchmarks call without a workspace.
+  const bool counts =
+      schedule.takes_from_counter && call.options.stop_flag == nullptr && call.workspace != nullptr;
+  int* const next_unit = counts ? Workspace(call.workspace).take<int>(1) : nullptr;
   const WgmmaArguments arguments{
       device_tensor<std::uint16_t>(tensors.O),
       device_tensor<float>(tensors.lse),
@@ -86,10 +105,16 @@ void launch_wgmma(const ForwardCall& call) {
       static_cast<int>(schedule.num_q_tiles),
       static_cast<int>(schedule.rows_before),
       schedule.is_paired,
-      call.options.stop_flag};
-  // A block decides once whether it computes.
+      call.options.stop_flag,
+      next_unit};
   const std::int64_t num_blocks =
-      arguments.stop_flag == nullptr ? schedule.num_blocks : arguments.units.num_places;
+      arguments.stop_flag == nullptr && counts == schedule.takes_from_counter
+          ? schedule.num_blocks
+          : arguments.units.num_places;
+  if (next_unit != nullptr) {
+    check_cuda(cudaMemsetAsync(next_unit, 0, sizeof(int), call.options.stream),
+               "cudaMemsetAsync(counter of query tiles)");
+  }
   launch(call, "flash2_wgmma_sm90", flash2_wgmma_sm90_kernel<Config>,
          {num_blocks, Config::kThreads, static_cast<std::size_t>(Config::kSharedBytes)},
          map(tensors.Q, WgmmaShape::kRowsOfWarpgroup), map(tensors.K, Config::kBlockKV),

@@ -11,6 +11,7 @@
 #include "attention_cuda/ptx/bulk_copy.cuh"
 #include "attention_cuda/ptx/mbarrier.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
+#include "attention_cuda/ptx/warpgroup.cuh"
 
 namespace flashlab::cuda {
 
@@ -58,6 +59,8 @@ struct WgmmaArguments {
   int rows_before;   // of the first query tile, before query 0
   bool is_paired;    // a unit is a long tile and the short one that makes it as long as all others
   const int* stop_flag = nullptr;
+  // How many units blocks have taken beyond the first one of each. Null: block b takes b, b + gridDim.x, …
+  int* next_unit = nullptr;
 };
 
 /// A block's shared memory.
@@ -91,8 +94,17 @@ class WgmmaShared {
   __device__ ptx::SharedAddress q_empty(int warpgroup) const {
     return barrier(2 * (Config::kStagesK + Config::kStagesV + warpgroup) + 1);
   }
+  /// The number of a unit from the counter, in one of two slots.
+  __device__ ptx::SharedAddress unit_full(int slot) const { return barrier(kUnits + 2 * slot); }
+  __device__ ptx::SharedAddress unit_empty(int slot) const {
+    return barrier(kUnits + 2 * slot + 1);
+  }
+  __device__ ptx::SharedAddress unit(int slot) const {
+    return barrier(kUnits + 2 * WgmmaShape::kUnitSlots) + 4 * slot;
+  }
 
  private:
+  static constexpr int kUnits = 2 * (Config::kStagesK + Config::kStagesV + Config::kComputing);
   __device__ ptx::SharedAddress barrier(int number) const {
     return V(Config::kStagesV) + number * ptx::kMbarrierBytes;
   }
@@ -114,6 +126,10 @@ __device__ void initialise_barriers(const WgmmaShared<Config>& shared) {
     for (int stage = 0; stage < Config::kStagesV; ++stage) {
       ptx::mbarrier_init(shared.v_full(stage), 1);
       ptx::mbarrier_init(shared.v_empty(stage), Config::kComputing);
+    }
+    for (int slot = 0; slot < WgmmaShape::kUnitSlots; ++slot) {
+      ptx::mbarrier_init(shared.unit_full(slot), 1);
+      ptx::mbarrier_init(shared.unit_empty(slot), Config::kComputing * kWarpgroup / 32);
     }
     ptx::fence_mbarrier_init();
   }
@@ -173,15 +189,68 @@ struct WgmmaWork {
   }
 };
 
+/// The units of a block that takes every gridDim.x-th one.
+struct WgmmaUnitsInTurn {
+  __device__ static int of_turn(int turn) {
+    return static_cast<int>(blockIdx.x) + turn * static_cast<int>(gridDim.x);
+  }
+};
+
+/// By the thread that loads: units from the counter, if there is one. It is some tiles of K and V ahead of the warps that
+/// compute, so nobody waits for the counter.
+template <class Config>
+class WgmmaUnitsTaken {
+ public:
+  __device__ WgmmaUnitsTaken(const WgmmaShared<Config>& shared, const WgmmaArguments& arguments)
+      : shared_(shared), arguments_(arguments) {}
+  __device__ int of_turn(int turn) const {
+    if (arguments_.next_unit == nullptr) return WgmmaUnitsInTurn::of_turn(turn);
+    const int unit = turn == 0 ? static_cast<int>(blockIdx.x)
+                               : static_cast<int>(gridDim.x) + atomicAdd(arguments_.next_unit, 1);
+    const int slot = turn % WgmmaShape::kUnitSlots;
+    ptx::mbarrier_wait(shared_.unit_empty(slot), turn / WgmmaShape::kUnitSlots % 2 ^ 1);
+    ptx::store_shared(shared_.unit(slot), static_cast<std::uint32_t>(unit));
+    ptx::mbarrier_arrive(shared_.unit_full(slot));
+    return unit;
+  }
+
+ private:
+  WgmmaShared<Config> shared_;
+  const WgmmaArguments& arguments_;
+};
+
+/// By the warps that compute: the units that the thread that loads has taken.
+template <class Config>
+class WgmmaUnitsHandedOver {
+ public:
+  __device__ WgmmaUnitsHandedOver(const WgmmaShared<Config>& shared,
+                                  const WgmmaArguments& arguments)
+      : shared_(shared), arguments_(arguments) {}
+  __device__ int of_turn(int turn) const {
+    if (arguments_.next_unit == nullptr) return WgmmaUnitsInTurn::of_turn(turn);
+    const int slot = turn % WgmmaShape::kUnitSlots;
+    ptx::mbarrier_wait(shared_.unit_full(slot), turn / WgmmaShape::kUnitSlots % 2);
+    const int unit = ptx::same_in_warp(__float_as_int(ptx::load_shared_float(shared_.unit(slot))));
+    __syncwarp();  // all lanes have read it
+    if (ptx::recomputed(static_cast<int>(threadIdx.x)) % 32 == 0) {
+      ptx::mbarrier_arrive(shared_.unit_empty(slot));
+    }
+    return unit;
+  }
+
+ private:
+  WgmmaShared<Config> shared_;
+  const WgmmaArguments& arguments_;
+};
+
 /// Calls work(WgmmaWork) for each query tile of the block. The inner loops need the registers, so
-/// everything follows from the number of the turn.
-template <class Config, class Work>
-__device__ __forceinline__ void for_each_query_tile(const WgmmaArguments& arguments,
+/// everything follows from the number of the turn, and of the unit.
+template <class Config, class Units, class Work>
+__device__ __forceinline__ void for_each_query_tile(const WgmmaArguments& arguments, Units units,
                                                     const Work& work) {
   int last_number = -1;
   for (int turn = 0;; ++turn) {
-    const int turn_of_units = arguments.is_paired ? turn / 2 : turn;
-    const int unit = static_cast<int>(blockIdx.x) + turn_of_units * static_cast<int>(gridDim.x);
+    const int unit = units.of_turn(arguments.is_paired ? turn / 2 : turn);
     if (unit >= arguments.units.num_places) return;
     GroupedTile tile = arguments.units.tile(unit);
     if (arguments.is_paired) {
