@@ -25,7 +25,8 @@ struct WorkspaceParts {
   std::int64_t* key_lengths = nullptr;
   PackedArrays packed;
   std::byte* kernel = nullptr;
-  std::size_t bytes = 0;
+  std::size_t bytes = 0;     // of all
+  std::size_t required = 0;  // without what the kernel can do without
 };
 
 WorkspaceParts parts(const KernelRow& row, const AttentionProblem& problem,
@@ -36,26 +37,32 @@ WorkspaceParts parts(const KernelRow& row, const AttentionProblem& problem,
     result.key_lengths = workspace.take<std::int64_t>(problem.batch);
   }
   result.packed = take_packed_arrays(workspace, problem, execution);
+  result.required = workspace.bytes();
   if (row.workspace_bytes != nullptr) {
     const std::size_t wanted = row.workspace_bytes(problem, execution);
     result.kernel = workspace.take<std::byte>(static_cast<std::int64_t>(wanted));
   }
   result.bytes = workspace.bytes();
+  if (!row.works_without_workspace) result.required = result.bytes;
   return result;
 }
 
 WorkspaceParts checked_parts(const KernelRow& row, const AttentionProblem& problem,
                              const ExecutionOptions& execution) {
-  const std::size_t needed = parts(row, problem, execution, nullptr).bytes;
-  if (needed == 0) return {};
-  if (execution.workspace == nullptr || execution.workspace_bytes < needed) {
+  const WorkspaceParts wanted = parts(row, problem, execution, nullptr);
+  const std::size_t given = execution.workspace == nullptr ? 0 : execution.workspace_bytes;
+  if (given < wanted.required) {
     throw ProblemError("workspace_bytes", std::to_string(execution.workspace_bytes),
-                       std::to_string(needed) + " (see workspace_bytes)");
+                       std::to_string(wanted.bytes) + " (see workspace_bytes)");
   }
+  if (wanted.bytes == 0 || given == 0) return {};
   if (reinterpret_cast<std::uintptr_t>(execution.workspace) % 256 != 0) {
     throw ProblemError("workspace", "unaligned memory", "256-byte aligned device memory");
   }
-  return parts(row, problem, execution, static_cast<std::byte*>(execution.workspace));
+  WorkspaceParts result =
+      parts(row, problem, execution, static_cast<std::byte*>(execution.workspace));
+  if (given < wanted.bytes) result.kernel = nullptr;
+  return result;
 }
 
 void check_in_device_memory(std::string_view name, const void* memory) {

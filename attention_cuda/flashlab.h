@@ -129,7 +129,7 @@ typedef struct flashlab_options {
   const int64_t* device_key_lengths;
   void* stream;              ///< cudaStream_t of the current device; null: its default stream
   void* workspace;           ///< device memory, 256-byte aligned; in use until the kernels end
-  uint64_t workspace_bytes;  ///< at least flashlab_*_workspace_bytes
+  uint64_t workspace_bytes;  ///< at least flashlab_*_workspace_bytes; flash2 without: slower
   /// Not 0: rounds lse and delta to 16 bits before the backward pass reads them (an experiment:
   /// what does it cost to store them so?). bwd-onepass and bwd-twopass, bf16 and fp16.
   int32_t round_statistics;

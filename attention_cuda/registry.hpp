@@ -24,6 +24,8 @@ struct KernelRow : KernelListing {
   /// Why the kernel cannot run these tensors, whose problem it can; null: it always can.
   std::optional<ProblemError> (*why_not)(const ForwardTensors&) = nullptr;
   std::optional<ProblemError> (*why_not_backward)(const BackwardTensors&) = nullptr;
+  /// The kernel gives the same results without that memory, and may be slower.
+  bool works_without_workspace = false;
 
   std::optional<ProblemError> refusal(const ForwardTensors& tensors) const {
     return why_not == nullptr ? std::nullopt : why_not(tensors);

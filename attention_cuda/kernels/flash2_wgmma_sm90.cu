@@ -41,7 +41,12 @@ std::optional<ProblemError> why_not_wgmma(const ForwardTensors& tensors) {
 }  // namespace
 
 extern const KernelRow flash2_wgmma_sm90;
-const KernelRow flash2_wgmma_sm90 = {listed("flash2_wgmma_sm90"), launch_flash2_wgmma_sm90, nullptr,
-                                     wgmma_workspace_bytes, why_not_wgmma};
+const KernelRow flash2_wgmma_sm90 = {listed("flash2_wgmma_sm90"),
+                                     launch_flash2_wgmma_sm90,
+                                     nullptr,
+                                     wgmma_workspace_bytes,
+                                     why_not_wgmma,
+                                     nullptr,
+                                     /*works_without_workspace=*/true};
 
 }  // namespace flashlab::cuda

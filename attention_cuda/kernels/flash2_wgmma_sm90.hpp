@@ -30,9 +30,10 @@ struct WgmmaShape {
   constexpr int block_q() const { return kRowsOfWarpgroup * computing; }
   /// Panels of 64 columns; the last one may be half full.
   constexpr int num_panels() const { return (head_dim + kPanelColumns - 1) / kPanelColumns; }
-  /// mbarriers, and the numbers of units in two slots.
+  /// mbarriers, and the numbers of units.
   constexpr int barrier_bytes() const {
-    return 8 * 2 * (stages_k + stages_v + computing + kUnitSlots) + 4 * kUnitSlots;
+    const int slots = counts_units ? kUnitSlots : 0;
+    return 8 * 2 * (stages_k + stages_v + computing + slots) + 4 * slots;
   }
   constexpr int num_threads() const { return kWarpgroupThreads * (computing + 1); }
   /// sQ, the stages of sK and sV, and mbarriers, from a multiple of kAlignment on.
@@ -44,12 +45,12 @@ struct WgmmaShape {
 };
 
 inline constexpr WgmmaShape kWgmmaShapes[] = {
-    // head_dim, computing warpgroups, keys, stages of K and of V, longest pairs, from a counter beyond
-    {64, 3, 128, 3, 3, 1024, true},
-    {96, 2, 128, 3, 3, 1024, true},
-    {128, 2, 128, 3, 3, 1024, true},
-    {192, 2, 96, 2, 2, 1024, true},
-    {256, 2, 64, 2, 2, 1024, true}};
+    // head_dim, computing warpgroups, keys, stages of K and of V, longest pairs, counter for other units
+    {64, 3, 128, 3, 3, 1024},
+    {96, 2, 128, 3, 3, 4096},
+    {128, 2, 128, 3, 3, 0, true},
+    {192, 2, 96, 2, 2, 4096},
+    {256, 2, 64, 2, 2, 2048, true}};
 
 /// The row of kWgmmaShapes for a head_dim.
 constexpr int wgmma_index(std::int64_t head_dim) {

@@ -44,13 +44,14 @@ class Problem {
 
   /// Runs flash2 and, for a backward kernel, that; everything written, one after the other.
   std::vector<double> run(const KernelCase& kernel, const AttentionOptions& options = {},
-                          cuda::ExecutionOptions execution = {}) {
+                          cuda::ExecutionOptions execution = {}, bool gives_workspace = true) {
     DeviceCopies copies;
     const auto on = [&](const StoredTensor& tensor) { return copies.view(tensor); };
     const ForwardTensors forward = {on(Q), on(K), on(V), on(O), on(lse)};
     const AttentionProblem problem = check_forward(forward, options);
     const auto call = [&](std::string_view variant, const auto& work) {
-      const DeviceMemory workspace(cuda::workspace_bytes(variant, problem, execution));
+      const DeviceMemory workspace(
+          gives_workspace ? cuda::workspace_bytes(variant, problem, execution) : 0);
       execution.workspace = workspace.get();
       execution.workspace_bytes = workspace.bytes();
       work();
@@ -286,6 +287,38 @@ TEST_CASE("tensors in host memory and a missing workspace are refused by name", 
   CHECK_THROWS_WITH(
       cuda::attention_forward("naive", {tensor(0), tensor(1), tensor(2), tensor(3), {}}),
       contains("workspace_bytes: 0: expected"));
+}
+
+TEST_CASE("query tiles from a counter give the bits that each block's own tile gives",
+          "[cuda][call]") {
+  FLASHLAB_NEEDS_GPU();
+  int num_multiprocessors = 0;
+  check_call(cudaDeviceGetAttribute(&num_multiprocessors, cudaDevAttrMultiProcessorCount, 0));
+  // With three tiles for each head, some blocks take two or more.
+  const PlainSizes sizes = {1, num_multiprocessors / 2 + 1, 1, 300, 300, 104};
+  AttentionOptions causal, window;
+  causal.mask = window.mask = Mask::kCausalTopLeft;
+  window.window_left = 150;
+  int num_kernels = 0;
+  for (const DataType dtype : {DataType::kBFloat16, DataType::kFloat16}) {
+    for (const KernelCase& kernel : kernels_here(Pass::kForward, dtype)) {
+      if (!kernel.row->works_without_workspace) continue;
+      for (const AttentionOptions& options : {causal, window}) {
+        INFO(kernel.name() << (options.window_left ? ", window" : ""));
+        Problem problem(dtype, sizes);
+        const std::vector<double> counted = problem.run(kernel, options);
+        CHECK(counted == problem.run(kernel, options, {}, /*gives_workspace=*/false));
+        CHECK(counted == problem.run(kernel, options));
+      }
+      ++num_kernels;
+    }
+  }
+  const AttentionProblem long_one = {1, 1, 1, 4096, 4096, 128, DataType::kBFloat16, Mask::kCausalTopLeft,
+                                     1, {}};
+  const bool is_sm90 =
+      cuda::find_kernel("flash2", long_one, {}, cuda::compute_capability()).works_without_workspace;
+  CHECK((num_kernels > 0) >= is_sm90);
+  if (is_sm90) CHECK(cuda::workspace_bytes("flash2", long_one) > 0);
 }
 
 TEST_CASE("flash2 takes no memory beside O and lse", "[cuda][call]") {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "compare/rows/rows.hpp"
+#include "compare/rows/sweep.hpp"
 #include "tests/catch_shim.hpp"
 
 using namespace flashlab::compare;
@@ -84,8 +85,11 @@ TEST_CASE("the model that predicted the H200's sweep is the model of this versio
   for (std::size_t k = 0; k < hashed.size(); ++k) {
     INFO(key_of(hashed[k]) << ", " << hashed[k].kernel);
     if (hashed[k].kernel == kChanged) {
+      // Since then its blocks take causal query tiles of head_dim 128 and 256 from a counter.
+      const flashlab::AttentionProblem problem = call_of(hashed[k]).problem;
+      const bool is_counted = problem.mask != flashlab::Mask::kNone && problem.head_dim > 64;
       CHECK(std::abs(predicted_ms(again[k].predicted) / predicted_ms(hashed[k].predicted) - 1) <=
-            0.02);
+            (is_counted ? 0.09 : 0.02));
     } else {
       CHECK(again[k].prediction_sha256 == hashed[k].prediction_sha256);
     }

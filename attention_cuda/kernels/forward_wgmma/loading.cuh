@@ -26,6 +26,7 @@ struct WgmmaConfig {
   static constexpr int kBlockQ = kShape.block_q(), kComputing = kShape.computing;
   static constexpr bool kOverlaps = kShape.overlaps, kTakesTurns = kShape.takes_turns;
   static constexpr bool kComparesThree = kShape.compares_three;
+  static constexpr bool kCountsUnits = kShape.counts_units;
   // Under the causal mask a warpgroup skips whole tiles only if the block has enough queries after it.
   static constexpr bool kSkips = kBlockQ - WgmmaShape::kRowsOfWarpgroup >= kBlockKV;
   static constexpr bool kTakesWindows = true;
@@ -127,7 +128,7 @@ __device__ void initialise_barriers(const WgmmaShared<Config>& shared) {
       ptx::mbarrier_init(shared.v_full(stage), 1);
       ptx::mbarrier_init(shared.v_empty(stage), Config::kComputing);
     }
-    for (int slot = 0; slot < WgmmaShape::kUnitSlots; ++slot) {
+    for (int slot = 0; Config::kCountsUnits && slot < WgmmaShape::kUnitSlots; ++slot) {
       ptx::mbarrier_init(shared.unit_full(slot), 1);
       ptx::mbarrier_init(shared.unit_empty(slot), Config::kComputing * kWarpgroup / 32);
     }
@@ -204,7 +205,9 @@ class WgmmaUnitsTaken {
   __device__ WgmmaUnitsTaken(const WgmmaShared<Config>& shared, const WgmmaArguments& arguments)
       : shared_(shared), arguments_(arguments) {}
   __device__ int of_turn(int turn) const {
-    if (arguments_.next_unit == nullptr) return WgmmaUnitsInTurn::of_turn(turn);
+    if (!Config::kCountsUnits || arguments_.next_unit == nullptr) {
+      return WgmmaUnitsInTurn::of_turn(turn);
+    }
     const int unit = turn == 0 ? static_cast<int>(blockIdx.x)
                                : static_cast<int>(gridDim.x) + atomicAdd(arguments_.next_unit, 1);
     const int slot = turn % WgmmaShape::kUnitSlots;
@@ -227,7 +230,9 @@ class WgmmaUnitsHandedOver {
                                   const WgmmaArguments& arguments)
       : shared_(shared), arguments_(arguments) {}
   __device__ int of_turn(int turn) const {
-    if (arguments_.next_unit == nullptr) return WgmmaUnitsInTurn::of_turn(turn);
+    if (!Config::kCountsUnits || arguments_.next_unit == nullptr) {
+      return WgmmaUnitsInTurn::of_turn(turn);
+    }
     const int slot = turn % WgmmaShape::kUnitSlots;
     ptx::mbarrier_wait(shared_.unit_full(slot), turn / WgmmaShape::kUnitSlots % 2);
     const int unit = ptx::same_in_warp(__float_as_int(ptx::load_shared_float(shared_.unit(slot))));

@@ -155,9 +155,11 @@ TEST_CASE("blocks that take pairs of tiles do so up to the kernel's longest pair
                      one_head(n, head_dim, DataType::kBFloat16, Mask::kCausalTopLeft))
         .block_work->order;
   };
-  CHECK(order(4096, 128) == BlockOrder::kPairs);
-  CHECK(order(8192, 128) == BlockOrder::kLongestFirst);
+  CHECK(order(1024, 64) == BlockOrder::kPairs);
   CHECK(order(2048, 64) == BlockOrder::kLongestFirst);
+  CHECK(order(2048, 256) == BlockOrder::kPairs);
+  CHECK(order(4096, 256) == BlockOrder::kLongestFirst);
+  CHECK(order(512, 128) == BlockOrder::kLongestFirst);
 }
 
 TEST_CASE("both blocks of a pair load the queries, and send dS to each other", "[compare]") {
