@@ -8,6 +8,7 @@
 //     --commit TEXT                 the commit to record in the files (git's)
 //
 // Each step's output is compared with that of the first one. Exit code 1 if one differs.
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -20,6 +21,7 @@
 #include "attention_cuda/bench/run_context.hpp"
 #include "attention_cuda/bench/timed_candidates.cuh"
 #include "attention_cuda/device/head_dims.hpp"
+#include "attention_cuda/gpu.hpp"
 #include "attention_cuda/kernels/flash2_mma_sm80.cuh"
 #include "attention_cuda/kernels/forward_wgmma/launch.cuh"
 
@@ -98,7 +100,10 @@ bool time_steps(std::int64_t head_dim, std::int64_t seqlen, int rounds,
     const Mask mask = is_causal ? Mask::kCausalTopLeft : Mask::kNone;
     const AttentionProblem problem = check_forward(tensors.forward(), {mask, {}, {}});
     const ExecutionOptions options;
-    const ForwardCall call{{problem, options, nullptr, nullptr}, tensors.forward()};
+    const DeviceMemory workspace("the counter of query tiles",
+                                 wgmma_workspace_bytes(problem, options));
+    const ForwardCall call{{problem, options, nullptr, static_cast<std::byte*>(workspace.data())},
+                           tensors.forward()};
     const auto flops = static_cast<double>(forward_flops(problem));
     std::printf("head_dim %lld, %lld keys, %s\n", static_cast<long long>(head_dim),
                 static_cast<long long>(seqlen), is_causal ? "causal" : "full");
@@ -145,7 +150,10 @@ JsonText stamps_of_step() {
   const CandidateTensors<BFloat16> tensors(shape);
   const AttentionProblem problem = check_forward(tensors.forward(), {});
   const ExecutionOptions options;
-  const ForwardCall call{{problem, options, nullptr, nullptr}, tensors.forward()};
+  const DeviceMemory workspace("the counter of query tiles",
+                               wgmma_workspace_bytes(problem, options));
+  const ForwardCall call{{problem, options, nullptr, static_cast<std::byte*>(workspace.data())},
+                         tensors.forward()};
   const std::vector<Candidate> both = {{"as it is", launch_step<kHeadDim, kStep>},
                                        {"marked", launch_step<kHeadDim, kStep, ClockMarks>}};
   const std::vector<Samples> samples = time_in_turns(both, call, kWarmUps, 9);
