@@ -148,11 +148,12 @@ std::vector<std::string> crossing_formulas(const Comparison& comparison,
   return texts;
 }
 
-std::string settings_text(const Comparison& comparison) {
-  const std::string left = setting(comparison.left.bound);
-  const std::string right = setting(comparison.right.bound);
-  return comparison.left.loaded.short_name() + ": " + left + "\n" +
-         comparison.right.loaded.short_name() + ": " + right + "\n";
+std::string settings_text(const Comparison& comparison, const Terminal& terminal) {
+  std::string text;
+  for (const Side* side : {&comparison.left, &comparison.right}) {
+    text += wrapped_line(side->loaded.short_name() + ": " + setting(side->bound), terminal);
+  }
+  return text;
 }
 
 Json side_json(const Side& side, const toy::CostTable& costs) {
@@ -250,9 +251,11 @@ std::string comparison_text(const Comparison& comparison, const Terminal& termin
     domain = toy::to_string(conditions, formula_style(*comparison.left.loaded.program, terminal));
   }
   return property_table(comparison, terminal) +
-         (domain.empty() ? "" : "\nFormulas are exact for all " + domain + ".\n") + "\n" +
-         settings_text(comparison) + "\n" + counts_table(comparison, terminal) + "\n" +
-         crossing_sentence(comparison, terminal);
+         (domain.empty()
+              ? ""
+              : "\n" + wrapped_line("Formulas are exact for all " + domain + ".", terminal)) +
+         "\n" + settings_text(comparison, terminal) + "\n" + counts_table(comparison, terminal) +
+         "\n" + crossing_sentence(comparison, terminal);
 }
 
 Json comparison_json(const Comparison& comparison) {
