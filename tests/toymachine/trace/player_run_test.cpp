@@ -103,6 +103,18 @@ TEST_CASE("the player says what a step makes from what, and explains the names",
   CHECK(report["jumps"]["name"] == "Step 3 of 29");  // A@3 in what step 7 makes
 }
 
+TEST_CASE("of a register that was renamed the player says which step made it, from what",
+          "[player]") {
+  if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  const json report =
+      drive_run(page_of_run(".isa softmax\n.input x[2]\n.reg M, X\nLOAD x[0], M\nEXP M, M\n"
+                            "LOAD x[1], X\n.name M = m\nADD M, X, X\n"));
+  CHECK(report["steps"][2]["symbols"][0] == "e^x₀");
+  CHECK(report["steps"][2]["made"][0] == "");
+  CHECK(report["steps"][4]["symbols"][0] == "m");
+  CHECK(report["steps"][4]["made"][0] == "step 2: e^x₀");
+}
+
 TEST_CASE("the player shows which part of which array a register holds", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
   const json report = drive_run(page_of_run(kPairs));

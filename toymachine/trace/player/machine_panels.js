@@ -41,7 +41,7 @@ function registerCard({ trace, position, showSymbols }, number, tags) {
     if (columns > 2) card.classList.add(columns > 5 ? "whole" : "wide");
     name.after(node("span", "shape", shapeText(held.value)));
     if (showSymbols && held.symbol) {
-      card.append(node("span", "big", ...breakable(held.symbol)), madeNode(held));
+      card.append(node("span", "big", ...breakable(held.symbol)), madeNode(trace, held));
     }
     const place = placeOf(trace, held.origin);
     const part = place ? [node("p", "part", placeMap(place), node("span", "", place.text))] : [];
@@ -49,7 +49,7 @@ function registerCard({ trace, position, showSymbols }, number, tags) {
     if (!showSymbols && held.symbol) card.append(node("span", "small", ...breakable(held.symbol)));
   } else {
     card.append(node("span", "big", ...breakable(held ? shownText(held, showSymbols) : "empty")));
-    if (showSymbols && held) card.append(madeNode(held));
+    if (showSymbols && held) card.append(madeNode(trace, held));
     card.append(node("span", "small", held?.symbol ? shownText(held, !showSymbols) : ""));
   }
   const names = [...new Set([trace.registerName(number), `R${number}`])].join(", ");
@@ -59,10 +59,11 @@ function registerCard({ trace, position, showSymbols }, number, tags) {
 }
 
 /** From what the value was made, where a name stands for it. */
-function madeNode({ symbol, made }) {
+function madeNode({ numbers }, { symbol, made, at, isRenamed }) {
   if (!made || made === symbol) return "";
   const rest = made.startsWith(`${symbol} = `) ? made.slice(symbol.length + 3) : made;
-  return node("span", "made", ...breakable(`= ${rest}`));
+  const text = isRenamed ? `step ${numbers[at]}: ${rest}` : `= ${rest}`;
+  return node("span", "made", ...breakable(text));
 }
 
 /** How many rows or columns of a tile are shown. */

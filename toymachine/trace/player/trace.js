@@ -215,7 +215,7 @@ class Trace {
 
   /**
    * What a register holds after a position: null, or {value, symbol, at: where it was written,
-   * made: from what, origin: of which tile}.
+   * made: from what, isRenamed: since then, origin: of which tile}.
    */
   register(number, position) {
     const writes = this.registerWrites[number] || [];
@@ -237,8 +237,8 @@ class Trace {
     const names = renamed ? countUpTo(renamed.at, position) : 0;
     if (names > 0 && renamed.at[names - 1] >= held.at) {
       held.symbol = renamed.names[names - 1];
-      // The names in what made it may mean something else now.
-      if (renamed.at[names - 1] > held.at) held.made = undefined;
+      // The names in what made it may mean something else by now.
+      held.isRenamed = renamed.at[names - 1] > held.at;
     }
     return held;
   }
