@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/machine/counter_report.hpp"
 #include "cli/machine/formulas.hpp"
@@ -240,7 +241,9 @@ std::string crossing_sentence(const Comparison& comparison, const Terminal& term
 }
 
 std::string comparison_text(const Comparison& comparison, const Terminal& terminal) {
-  std::string domain;
+  std::string domain, crossing;
+  std::istringstream sentences(crossing_sentence(comparison, terminal));
+  for (std::string line; std::getline(sentences, line);) crossing += wrapped_line(line, terminal);
   if (comparison.left.formulas) {
     std::vector<toy::Condition> conditions = comparison.left.formulas->domain;
     for (const toy::Condition& condition : comparison.right.formulas->domain) {
@@ -255,7 +258,7 @@ std::string comparison_text(const Comparison& comparison, const Terminal& termin
               ? ""
               : "\n" + wrapped_line("Formulas are exact for all " + domain + ".", terminal)) +
          "\n" + settings_text(comparison, terminal) + "\n" + counts_table(comparison, terminal) +
-         "\n" + crossing_sentence(comparison, terminal);
+         "\n" + crossing;
 }
 
 Json comparison_json(const Comparison& comparison) {

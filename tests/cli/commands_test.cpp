@@ -1,5 +1,6 @@
 // What trace, cost, sweep, diff, isa, programs and tour say.
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/cli/command.hpp"
 
@@ -48,6 +49,18 @@ TEST_CASE("the line of parameters fits the terminal") {
   const Workplace place;
   const std::string out = place.shell("COLUMNS=40 flashlab trace flash2 --to 1").out;
   CHECK_THAT(out, contains("n = 8, d = 4, B = 2, Bd = 4, nk = 8, Bk\n= 2, 10 registers\n"));
+}
+
+TEST_CASE("what diff says around its tables fits the terminal") {
+  const Workplace place;
+  for (const std::string pair : {"flash1 flash2", "softmax_safe softmax_online"}) {
+    std::istringstream lines(
+        place.shell("LC_ALL=C COLUMNS=60 flashlab diff " + pair + " --no-trace").out);
+    for (std::string line; std::getline(lines, line);) {
+      INFO(line);
+      CHECK(line.size() <= 60);
+    }
+  }
 }
 
 TEST_CASE("trace --body prints the generic step with carried names") {

@@ -51,7 +51,7 @@ class KeptTexts final : public TraceSink {
  private:
   void follow(const TraceRow& row) {
     texts_.begin_step(row);
-    made_ = StepTexts::chosen(texts_.makes(row, {unicode_}));
+    made_ = texts_.chosen(row, {unicode_});
     texts_.end_step(row);
     for (const std::int64_t number : row.renamed) rename(number, row.registers);
     if (row.register_written < 0) return;

@@ -116,8 +116,8 @@ std::string StepTexts::tile_text(std::int64_t rows, std::int64_t cols, bool unic
   return std::to_string(rows) + (unicode ? "×" : "x") + std::to_string(cols);
 }
 
-std::vector<std::string> StepTexts::makes(const TraceRow& row,
-                                          const StepTextOptions& options) const {
+std::vector<std::string> StepTexts::makes(const TraceRow& row, const StepTextOptions& options,
+                                          std::size_t enough) const {
   const bool unicode = options.unicode;
   std::string target;
   if (row.register_written >= 0) {
@@ -145,6 +145,7 @@ std::vector<std::string> StepTexts::makes(const TraceRow& row,
   std::vector<std::string> texts;
   for (const std::size_t written_out : {kAllWrittenOut, std::size_t{1}, std::size_t{0}}) {
     texts.push_back(target + " = " + to_string(value, style(unicode, written_out)) + number);
+    if (display_width(texts.back()) <= enough) return texts;
   }
   SymbolStyle by_names = style(unicode, 0);
   by_names.names_differences = true;
@@ -152,12 +153,9 @@ std::vector<std::string> StepTexts::makes(const TraceRow& row,
   return texts;
 }
 
-const std::string& StepTexts::chosen(const std::vector<std::string>& texts) {
-  static const std::string none;
-  for (const std::string& text : texts) {
-    if (display_width(text) <= kMostForChange) return text;
-  }
-  return texts.empty() ? none : texts.back();
+std::string StepTexts::chosen(const TraceRow& row, const StepTextOptions& options) const {
+  std::vector<std::string> texts = makes(row, options, kMostForChange);
+  return texts.empty() ? std::string() : std::move(texts.back());
 }
 
 std::string StepTexts::short_text(const TraceRegister& reg, bool unicode) const {

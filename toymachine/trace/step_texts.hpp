@@ -37,9 +37,11 @@ class StepTexts {
   void label(const TraceLabel& label);
 
   /// Returns "S = q00*k00^T" with names or without, from the longest text to the shortest.
-  std::vector<std::string> makes(const TraceRow& row, const StepTextOptions& options) const;
+  std::vector<std::string> makes(const TraceRow& row, const StepTextOptions& options) const {
+    return makes(row, options, 0);
+  }
   /// Returns the longest of these that is read easily, else the shortest. No name is ever cut.
-  static const std::string& chosen(const std::vector<std::string>& texts);
+  std::string chosen(const TraceRow& row, const StepTextOptions& options) const;
   /// Returns a short formula, or the value's name.
   std::string short_text(const TraceRegister& reg, bool unicode) const;
   /// The same if there are many registers. Of few, the whole formula, or nothing if it has lost its
@@ -56,6 +58,9 @@ class StepTexts {
     std::uint64_t written_at = 0;
     bool is_copy = false;  // MOV wrote it
   };
+  /// None after one of at most `enough` columns.
+  std::vector<std::string> makes(const TraceRow& row, const StepTextOptions& options,
+                                 std::size_t enough) const;
   SymbolStyle style(bool unicode, std::size_t written_out) const;
   void update(std::int64_t number, std::span<const TraceRegister> registers);
   void forget_some();

@@ -102,8 +102,8 @@ class TraceJson : public TraceSink {
     texts_.begin_step(row);
     std::string makes, makes_unicode;
     if (header_->options->symbols) {
-      if (!options_.for_player) makes = StepTexts::chosen(texts_.makes(row, {false}));
-      makes_unicode = StepTexts::chosen(texts_.makes(row, {true}));
+      if (!options_.for_player) makes = texts_.chosen(row, {false});
+      makes_unicode = texts_.chosen(row, {true});
     }
     texts_.end_step(row);
     origins_->follow(row);
