@@ -143,6 +143,19 @@ TEST_CASE("the player shows which tile meets which, and which have met", "[playe
   CHECK(report["jumps"]["pairs"] == json{"Step 5 of 29", "Step 11 of 29", "Step 5 of 29"});
 }
 
+TEST_CASE("each pass has pairs of its own in the player", "[player]") {
+  if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  const std::string round = "  LOAD a[i][0], A\n  LOAD b[i][0], B\n  MAC_Z A, B^T, S\nend\n";
+  const json report = drive_run(page_of_run(
+      ".isa attention\n.input a(4, 2) tile (2, 2)\n.input b(4, 2) tile (2, 2)\n.reg A, B, S, P, X\n"
+      ".pass Forth\nfor i in 0..2\n" +
+      round + ".pass Back\nfor i in 0..1\n" + round));
+  const json& steps = report["steps"];
+  CHECK(steps[6]["grids"] == json{"a × b  a rows 2 to 3 with b rows 2 to 32 of 4 pairs have met"});
+  CHECK(steps[7]["grids"] == json{"a × b  none has met yet0 of 4 pairs have met"});
+  CHECK(steps[9]["grids"] == json{"a × b  a rows 0 to 1 with b rows 0 to 11 of 4 pairs have met"});
+}
+
 TEST_CASE("before the first step the player's program shows the line that comes", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
   for (const int width : {1280, 500}) {

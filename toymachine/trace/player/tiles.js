@@ -97,22 +97,22 @@ function placeMap({ text, rows, columns, isPart }) {
 const sameStrip = (a, b) =>
   a && b && a.array === b.array && a.axis === b.axis && String(a.before) === String(b.before);
 
-/** The products of tiles in a trace: for two arrays a grid of pairs, with positions of meetings. */
+/** The products of tiles in a trace: for two arrays in a pass a grid of pairs and their positions. */
 class Meetings {
   constructor() {
     this.grids = new Map();
     this.at = [];  // positions at which another pair met
   }
 
-  add(trace, meets, position) {
+  add(trace, { meets, pass = 0 }, position) {
     const rows = stripOf(trace, meets.rows);
     const columns = stripOf(trace, meets.columns);
     if (!rows || !columns) return;
     const part = ({ array, axis, before }) => [array.name, axis, before];
-    const key = JSON.stringify([part(rows), part(columns)]);
+    const key = JSON.stringify([pass, part(rows), part(columns)]);
     let grid = this.grids.get(key);
     if (!grid) {
-      grid = { rows, columns, at: [], pairs: [], first: new Map() };
+      grid = { pass, rows, columns, at: [], pairs: [], first: new Map() };
       this.grids.set(key, grid);
     }
     const pair = rows.index * columns.count + columns.index;
@@ -151,10 +151,18 @@ function drawMeetings(view, goTo) {
   const { trace } = view;
   byId("meetings-section").hidden = trace.meetings.grids.size === 0;
   if (trace.meetings.grids.size === 0) return;
-  const grids = [...trace.meetings.grids.values()];
-  const met = grids.filter((grid) => grid.at[0] <= view.position);
-  const shown = (grids.length > kMostGrids ? (met.length ? met : grids).slice(-kMostGrids) : grids);
-  byId("meetings").replaceChildren(...shown.map((grid) => gridFigure(grid, view, goTo)));
+  byId("meetings").replaceChildren(...gridsOf(view).map((grid) => gridFigure(grid, view, goTo)));
+}
+
+/** Those of the step's pass, or of the last pass before it that had one. */
+function gridsOf({ trace, step, position }) {
+  const all = [...trace.meetings.grids.values()];
+  const isOf = (pass) => (grid) => grid.pass === pass;
+  const hasSome = step && all.some(isOf(step.pass ?? 0));
+  const before = all.findLast((grid) => grid.at[0] <= position) ?? all[0];
+  const grids = all.filter(isOf(hasSome ? step.pass ?? 0 : before.pass));
+  const met = grids.filter((grid) => grid.at[0] <= position);
+  return grids.length > kMostGrids ? (met.length ? met : grids).slice(-kMostGrids) : grids;
 }
 
 function gridFigure(grid, view, goTo) {

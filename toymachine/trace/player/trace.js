@@ -114,7 +114,7 @@ class Trace {
     if (register !== undefined) (this.registerWrites[register] ??= []).push(position);
     this.rename((step.renamed || []).filter((name) => name.register !== register));
     for (const { array, index } of step.reads || []) this.touch(array, index, position);
-    if (step.meets) this.meetings.add(this, step.meets, position);
+    if (step.meets) this.meetings.add(this, step, position);
     if (writes.array === undefined) return;
     const element = this.touch(writes.array, writes.index, position);
     const history = this.cells.get(element) || { at: [], writes: [] };
