@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <sstream>
 #include <utility>
 
 #include "cli/debug/watch_text.hpp"
@@ -19,6 +20,7 @@ namespace {
 using Lines = std::vector<std::string>;
 
 constexpr std::size_t kLastSteps = 5;
+constexpr std::size_t kBeforeText = 7;  // columns for marks and the number of a line
 constexpr std::size_t kRowsBesideSource = kLastSteps + 5;  // heads, counters, message, keys
 
 /// The cells and registers that an instruction touches at a point.
@@ -132,6 +134,31 @@ Lines state_lines(DebugSession& session, const Touched& next, std::int64_t last_
   return lines;
 }
 
+/// Columns for the source: what its lines with code need if the right side keeps enough, the same
+/// at every step.
+std::size_t source_columns(const DebugSession& session, std::size_t columns) {
+  constexpr std::size_t kLeastForState = 31;
+  const toy::SourceText& source = *session.program().program->source;
+  std::size_t wanted = columns * 58 / 100;
+  for (std::uint32_t line = 1; line <= source.num_lines(); ++line) {
+    const std::string text = visible(source.line(line));
+    const std::size_t first = text.find_first_not_of(' ');
+    if (first == std::string::npos || text[first] == ';') continue;
+    wanted = std::max(wanted, kBeforeText + display_width(text));
+  }
+  const std::size_t most = columns - 3 - std::min(columns * 42 / 100, kLeastForState);
+  return std::min(wanted, most);
+}
+
+/// The comment of a line if the columns of the source cut it.
+std::string cut_comment(const DebugSession& session, std::uint32_t line, std::size_t columns) {
+  if (line == 0) return {};
+  const std::string text = visible(session.program().program->source->line(line));
+  const std::size_t comment = text.find(';');
+  if (comment == std::string::npos || kBeforeText + display_width(text) <= columns) return {};
+  return "   " + text.substr(comment);
+}
+
 std::string counters_line(DebugSession& session) {
   const toy::Counters counters =
       toy::count(session.program(), session.run().execution().executions, session.costs());
@@ -145,17 +172,20 @@ std::string counters_line(DebugSession& session) {
   return text;
 }
 
-/// "  12  MAX r1, R0, r1   i = 2   r1 = 0.9".
+/// "12  MAX r1, R0, r1   R1 = max(m, x2) = 0.9   (i = 2)".
 std::string past_line(DebugSession& session, const toy::PastStep& past) {
   const toy::BoundProgram& program = session.program();
   std::string text = std::to_string(past.number) + "  " + session.instruction_text(past.point.site);
   const Touched touched = touched_at(program, past.point);
-  if (touched.written_register >= 0) {
-    text += "   " + program.register_name(touched.written_register);
-  } else if (!touched.elements.empty()) {
-    text += "   " + program.cell_name(touched.elements.begin()->second);
+  std::string made = session.made_by(past.number);
+  if (made.empty() && touched.written_register >= 0) {
+    made = program.register_name(touched.written_register);
+  } else if (made.empty() && !touched.elements.empty()) {
+    made = program.cell_name(touched.elements.begin()->second);
   }
-  text += " = " + contents_text(past.value, session.run(), 30);
+  text += "   " + made;
+  const std::string value = " = " + contents_text(past.value, session.run(), 30);
+  if (!made.ends_with(value)) text += value;
   const std::string loops = session.loops_text(past.point);
   return loops.empty() ? text : text + "   (" + loops + ")";
 }
@@ -177,7 +207,8 @@ std::string keys_line(std::size_t columns) {
 std::string part_around(const std::string& line, std::size_t cursor, std::size_t columns) {
   std::vector<std::string> cells = display_cells(line);
   if (cells.size() <= columns || columns < 3) return line;
-  // Half a window behind the cursor if there is so much, so that a letter does not move the line each time.
+  // Half a window behind the cursor if there is so much, so that a letter does not move the line
+  // each time.
   const std::size_t half = columns / 2;
   const std::size_t start =
       cursor < columns - 1 ? 0 : std::min(cursor - half, cells.size() - columns);
@@ -214,13 +245,15 @@ std::string debug_screen(DebugSession& session, const ScreenBottom& bottom, Wind
   const std::int64_t last_written =
       past.empty() ? -1 : touched_at(program, past.back().point).written_register;
   const std::size_t rows = window.rows - kRowsBesideSource;
-  const std::size_t left = window.columns * 58 / 100, right = window.columns - left - 3;
+  const std::size_t left = source_columns(session, window.columns);
+  const std::size_t right = window.columns - left - 3;
   const bool at_end = point.site >= program.instructions.size();
   const std::uint32_t current = at_end ? 0 : program.instructions[point.site].span.line;
   const Lines source = source_lines(session, current, rows, left, terminal);
   const Lines state = state_lines(session, next, last_written, rows, right, terminal);
   Lines lines;
-  lines.push_back(styled(line(" " + session.where()), Style::kBold, terminal));
+  lines.push_back(styled(line(" " + session.where() + cut_comment(session, current, left)),
+                         Style::kBold, terminal));
   for (std::size_t row = 0; row < rows; ++row) {
     lines.push_back(source[row] + (terminal.unicode ? " │ " : " | ") + state[row]);
   }
@@ -228,7 +261,13 @@ std::string debug_screen(DebugSession& session, const ScreenBottom& bottom, Wind
   // A long message takes lines from the oldest of the last steps.
   Lines message{part_around(bottom.prompt, bottom.cursor, window.columns)};
   if (bottom.prompt.empty()) {
-    message = wrap(printable(bottom.message), window.columns);
+    message.clear();
+    std::istringstream said(bottom.message);
+    for (std::string one; std::getline(said, one);) {
+      for (std::string& part : wrap(printable(one), window.columns)) {
+        message.push_back(std::move(part));
+      }
+    }
     if (message.empty()) message.emplace_back();
     if (message.size() > kLastSteps) {
       message.resize(kLastSteps);

@@ -28,6 +28,7 @@ enum class Verb : std::uint8_t {
   kWho,
   kPrint,
   kSymbols,
+  kWhy,
   kHelp,
   kQuit
 };
@@ -37,7 +38,7 @@ struct VerbRow {
   std::string_view name, short_name, argument, does;
 };
 
-constexpr std::array<VerbRow, 16> kDebugVerbs{{
+constexpr std::array<VerbRow, 17> kDebugVerbs{{
     {Verb::kNext, "next", "n", "[N]", "executes one instruction, or N"},
     {Verb::kBack, "back", "b", "[N]", "goes one instruction back, or N"},
     {Verb::kContinue, "continue", "c", "", "goes on to the next breakpoint or the end"},
@@ -52,7 +53,9 @@ constexpr std::array<VerbRow, 16> kDebugVerbs{{
     {Verb::kList, "breakpoints", "i", "", "lists the breakpoints"},
     {Verb::kWho, "who", "w", "PLACE", "goes back to the step that wrote R1 or out[3]"},
     {Verb::kPrint, "print", "p", "VALUE", "prints R1, x[i], i, n, or x[i] - R1"},
-    {Verb::kSymbols, "symbols", "s", "", "shows registers as formulas, or as values again"},
+    {Verb::kSymbols, "symbols", "s", "",
+     "shows registers as formulas, or as values again; S@9 is what step 9 put into S"},
+    {Verb::kWhy, "why", "y", "", "says why it was opened here, and what the value should be"},
     {Verb::kHelp, "help", "?", "", "lists the commands"},
     {Verb::kQuit, "quit", "q", "", "ends the debugger"},
 }};
@@ -164,6 +167,9 @@ std::string DebugSession::execute(std::string_view command) {
       return print(words.argument);
     case Verb::kSymbols:
       return switch_symbols();
+    case Verb::kWhy:
+      return why_.empty() ? "it was opened by hand: only `exercises debug` knows a wrong step"
+                          : why_;
     case Verb::kHelp:
       return help_text();
     case Verb::kQuit:
@@ -311,9 +317,17 @@ std::string DebugSession::switch_symbols() {
 std::string DebugSession::register_text(std::int64_t number, std::size_t width) {
   if (shows_symbols_ && symbols_.are_known_after(run_->step())) {
     const std::string& symbol = symbols_.after(run_->step())[static_cast<std::size_t>(number)];
-    if (!symbol.empty()) return fitted_if_longer(symbol, width);
+    // "M@28 = max(M@12, X@26)": rather the name alone than a formula that ends inside of a name.
+    const bool fits = display_width(symbol) <= width;
+    const std::string text = fits ? symbol : symbol.substr(0, symbol.find(" = "));
+    if (!text.empty()) return fitted_if_longer(text, width);
   }
   return contents_text(run_->register_contents(number), *run_, width);
+}
+
+std::string DebugSession::made_by(std::uint64_t step) {
+  constexpr std::uint64_t kMostStepsUnasked = 4096;
+  return shows_symbols_ || step <= kMostStepsUnasked ? symbols_.made_by(step) : std::string();
 }
 
 bool DebugSession::has_breakpoint_at(std::uint32_t line) const {

@@ -45,6 +45,14 @@ class DebugSession {
   /// user asked for formulas and it is known.
   std::string register_text(std::int64_t number, std::size_t width = 60);
 
+  /// Returns "M = max(M@12, X@26)": what a step made, from what; empty if that is not known, and
+  /// late in a run where nobody asked for formulas, because these take a trace of all steps before.
+  std::string made_by(std::uint64_t step);
+
+  /// Why the debugger was opened where it was, in lines; may be empty.
+  void set_why(std::string why) { why_ = std::move(why); }
+  const std::string& why() const { return why_; }
+
   /// Asked during long searches.
   void set_progress(toy::Progress progress) { progress_ = std::move(progress); }
 
@@ -75,6 +83,7 @@ class DebugSession {
   toy::RegisterSymbols symbols_;
   bool shows_symbols_ = false;
   toy::Progress progress_;
+  std::string why_;
   std::vector<NamedBreakpoint> breakpoints_;
   std::uint64_t last_breakpoint_ = 0;
   bool has_quit_ = false, was_refused_ = false;

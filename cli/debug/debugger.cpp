@@ -33,6 +33,7 @@ int run_script(DebugSession& session, const std::string& file) {
   const std::string text = read_text_file(file, kMostCommandBytes, "a file of commands");
   std::istringstream commands{std::string(without_byte_order_mark(text))};
   std::size_t line = 0, first_refused = 0, num_refused = 0;
+  if (!session.why().empty()) std::cout << session.why() << "\n" << session.where() << "\n";
   for (std::string command; !session.has_quit() && std::getline(commands, command);) {
     ++line;
     if (command.find_first_not_of(" \t\r") == std::string::npos || command[0] == '#') continue;
@@ -56,7 +57,8 @@ class Screen {
   Screen(DebugSession& session, const Terminal& terminal)
       : session_(session),
         terminal_(terminal),
-        keyboard_("\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l") {
+        keyboard_("\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"),
+        message_(session.why()) {
     session_.set_progress([this](std::uint64_t step) { return show_progress(step); });
   }
 
@@ -327,6 +329,7 @@ int open_debugger(const toy::BoundProgram& program, toy::InitialDram dram,
                                      *program.program->source),
                        request.costs, std::move(symbols));
   for (const std::string& command : request.first) session.execute(command);
+  session.set_why(request.why);
   if (!on_screen) return run_script(session, request.commands);
   TerminalOptions without_pager = terminal;
   without_pager.no_pager = true;

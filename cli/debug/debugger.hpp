@@ -17,6 +17,7 @@ namespace flashlab::cli {
 struct DebuggerRequest {
   std::string commands;            // a file of commands, - for standard input; empty: on the screen
   std::vector<std::string> first;  // commands that are executed first
+  std::string why;                 // why it opens there, in lines; may be empty
   bool double_precision = false;
   toy::CostTable costs;
 
@@ -24,7 +25,8 @@ struct DebuggerRequest {
 };
 
 /// Debugs a run of the program from this DRAM, and returns the exit code. Throws Failure: standard
-/// input or output is no terminal and there is no file of commands; more steps than the limits allow.
+/// input or output is no terminal and there is no file of commands; more steps than the limits
+/// allow.
 int open_debugger(const toy::BoundProgram& program, toy::InitialDram dram,
                   const DebuggerRequest& request, const TerminalOptions& terminal);
 

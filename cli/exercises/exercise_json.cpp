@@ -170,7 +170,7 @@ void write_failing_page(const exercises::FailingRun& run, std::ostream& out) {
   // A run that ends with an error is what the page shows.
   static_cast<void>(toy::trace(run.program, std::span<float>(cells), options, *sink));
   json.flush();
-  value_or_fail(buffer.finish("", run.step), *run.program.program->source);
+  value_or_fail(buffer.finish("", run.step, run.why), *run.program.program->source);
 }
 
 }  // namespace flashlab::cli

@@ -9,6 +9,7 @@
 #include "cli/terminal/text_table.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
+#include "text/width.hpp"
 #include "toymachine/count/count_json.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
@@ -289,6 +290,12 @@ std::string array_text(const BoundArray& array, std::span<const double> dram,
     if (shown_rows.elides_after(row)) text += blank + "...\n";
   }
   return text;
+}
+
+std::string wrapped_line(const std::string& text, const Terminal& terminal) {
+  std::string lines;
+  for (const std::string& line : wrap(text, terminal.width)) lines += line + "\n";
+  return lines;
 }
 
 }  // namespace flashlab::cli

@@ -16,6 +16,7 @@
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "toymachine/trace/step_texts.hpp"
 #include "toymachine/trace/trace_table.hpp"
 
 namespace flashlab::cli {
@@ -42,9 +43,11 @@ std::string trace_text(const DiffFlags& options, const Side& side, const Termina
 void print_traces(const DiffFlags& options, const Comparison& comparison,
                   const Terminal& terminal) {
   // Of many registers a table shows as many as it has room for, so these get half of the window each.
-  constexpr std::size_t kFewRegisters = 4, kGap = 4;
-  const bool has_many = comparison.left.bound.num_registers > std::int64_t{kFewRegisters} ||
-                        comparison.right.bound.num_registers > std::int64_t{kFewRegisters};
+  constexpr std::size_t kGap = 4;
+  const auto has_many_registers = [](const Side& side) {
+    return static_cast<std::size_t>(side.bound.num_registers) > toy::kFewRegisters;
+  };
+  const bool has_many = has_many_registers(comparison.left) || has_many_registers(comparison.right);
   Terminal column = terminal;
   column.width =
       has_many && terminal.width > kGap ? (terminal.width - kGap) / 2 : 0;  // 0: no limit

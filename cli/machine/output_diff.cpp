@@ -4,13 +4,13 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cli/machine/counter_report.hpp"
 #include "cli/options/execution.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "text/lists.hpp"
 #include "text/numbers.hpp"
-#include "text/width.hpp"
 #include "toymachine/forms/formula_difference.hpp"
 #include "toymachine/forms/normal_form.hpp"
 
@@ -223,12 +223,6 @@ std::string outputs_table(const OutputDiff& diff, const Terminal& terminal) {
                short_text(output.largest_difference, 3), short_text(output.largest_value, 3)});
   }
   return table.to_string(terminal);
-}
-
-std::string wrapped_line(const std::string& text, const Terminal& terminal) {
-  std::string lines;
-  for (const std::string& line : wrap(text, terminal.width)) lines += line + "\n";
-  return lines;
 }
 
 std::string element_text(const OutputDiff& diff, const DifferingElement& element,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/machine/counter_report.hpp"
 #include "cli/machine/formulas.hpp"
@@ -148,11 +149,12 @@ std::vector<std::string> crossing_formulas(const Comparison& comparison,
   return texts;
 }
 
-std::string settings_text(const Comparison& comparison) {
-  const std::string left = setting(comparison.left.bound);
-  const std::string right = setting(comparison.right.bound);
-  return comparison.left.loaded.short_name() + ": " + left + "\n" +
-         comparison.right.loaded.short_name() + ": " + right + "\n";
+std::string settings_text(const Comparison& comparison, const Terminal& terminal) {
+  std::string text;
+  for (const Side* side : {&comparison.left, &comparison.right}) {
+    text += wrapped_line(side->loaded.short_name() + ": " + setting(side->bound), terminal);
+  }
+  return text;
 }
 
 Json side_json(const Side& side, const toy::CostTable& costs) {
@@ -239,7 +241,9 @@ std::string crossing_sentence(const Comparison& comparison, const Terminal& term
 }
 
 std::string comparison_text(const Comparison& comparison, const Terminal& terminal) {
-  std::string domain;
+  std::string domain, crossing;
+  std::istringstream sentences(crossing_sentence(comparison, terminal));
+  for (std::string line; std::getline(sentences, line);) crossing += wrapped_line(line, terminal);
   if (comparison.left.formulas) {
     std::vector<toy::Condition> conditions = comparison.left.formulas->domain;
     for (const toy::Condition& condition : comparison.right.formulas->domain) {
@@ -250,9 +254,11 @@ std::string comparison_text(const Comparison& comparison, const Terminal& termin
     domain = toy::to_string(conditions, formula_style(*comparison.left.loaded.program, terminal));
   }
   return property_table(comparison, terminal) +
-         (domain.empty() ? "" : "\nFormulas are exact for all " + domain + ".\n") + "\n" +
-         settings_text(comparison) + "\n" + counts_table(comparison, terminal) + "\n" +
-         crossing_sentence(comparison, terminal);
+         (domain.empty()
+              ? ""
+              : "\n" + wrapped_line("Formulas are exact for all " + domain + ".", terminal)) +
+         "\n" + settings_text(comparison, terminal) + "\n" + counts_table(comparison, terminal) +
+         "\n" + crossing;
 }
 
 Json comparison_json(const Comparison& comparison) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/machine/counter_report.hpp"
@@ -14,9 +15,9 @@
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
+#include "text/lists.hpp"
 #include "text/nearest.hpp"
 #include "text/numbers.hpp"
-#include "text/width.hpp"
 #include "toymachine/trace/trace_table.hpp"
 
 namespace flashlab::cli {
@@ -80,15 +81,14 @@ Traced print_table(const TraceFlags& options, const LoadedProgram& loaded,
                    const toy::BoundProgram& bound) {
   const Terminal terminal = options.terminal.terminal();
   const toy::TraceTableOptions table = table_options(options, bound, terminal);
-  std::cout << loaded.heading(terminal) << setting(bound) << "\n\n";
+  std::cout << loaded.heading(terminal) << wrapped_line(setting(bound), terminal) << "\n";
   const auto sink = toy::make_trace_table(std::cout, table);
   toy::TraceOptions trace = options.options();
   trace.max_rows = static_cast<std::uint64_t>(options.machine.limits.max_trace_rows);
   Traced result = trace_to(*sink, loaded, bound, options.run, trace);
   if (result && !result->stopped) {
     const std::string cost = cost_sentence(bound, result->executions, options.machine.cost_table());
-    std::cout << "\n";
-    for (const std::string& line : wrap(cost, terminal.width)) std::cout << line << "\n";
+    std::cout << "\n" << wrapped_line(cost, terminal);
   }
   return result;
 }
@@ -111,8 +111,36 @@ void write_page_file(const TraceFlags& options, const LoadedProgram& loaded,
             << (bytes > 5'000'000 ? ", " + bytes_text(static_cast<double>(bytes)) : "") << "\n";
 }
 
+/// Says which flags change nothing, and why.
+void note_flags_without_effect(const TraceFlags& options) {
+  std::vector<std::string> names;
+  const auto collect = [&](std::initializer_list<std::pair<const char*, bool>> flags) {
+    for (const auto& [name, is_given] : flags) {
+      if (is_given) names.emplace_back(name);
+    }
+  };
+  const bool has_ditto = options.ditto != "auto";
+  std::string why;
+  if (!options.json.empty() || !options.html.empty()) {
+    collect({{"--symbols", options.symbols},
+             {"--values", options.values},
+             {"--labels", options.labels},
+             {"--changes", options.changes},
+             {"--show", !options.shown.empty()},
+             {"--ditto", has_ditto}});
+    why = std::string("only the table in the terminal has ") + (names.size() == 1 ? "it" : "them");
+  } else if (has_ditto && (options.changes || !options.shown.empty())) {
+    names = {"--ditto"};
+    why = std::string(options.changes ? "--changes" : "--show") +
+          " shows what each step makes, without ditto marks";
+  }
+  if (names.empty()) return;
+  print_note(joined(names) + (names.size() == 1 ? " has" : " have") + " no effect here: " + why);
+}
+
 int trace_program(const TraceFlags& options) {
   options.check();
+  note_flags_without_effect(options);
   const LoadedProgram loaded = load_program(options.program, options.machine.limits);
   const toy::BoundProgram bound = loaded.bind(options.machine.binding());
   Traced result;

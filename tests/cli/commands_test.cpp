@@ -1,5 +1,6 @@
 // What trace, cost, sweep, diff, isa, programs and tour say.
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/cli/command.hpp"
 
@@ -25,6 +26,41 @@ TEST_CASE("a check after which every exercise is done leads to the summary") {
   const Outcome check = place.shell("export XDG_DATA_HOME=$PWD/data; flashlab exercises check 12");
   CHECK(check.code == 0);
   CHECK_THAT(check.out, contains("Every exercise is done: flashlab exercises summary"));
+}
+
+TEST_CASE("trace names the flags that change nothing, in one line") {
+  const Workplace place;
+  const Outcome page = place.shell("flashlab trace matmul_c00 --html p.html --show R1");
+  CHECK(page.code == 0);
+  CHECK_THAT(page.err,
+             contains("--show has no effect here: only the table in the terminal has it\n"));
+  const Outcome json = place.shell("flashlab trace matmul_c00 --json t.json --labels --values");
+  CHECK_THAT(json.err, contains("--values, --labels have no effect here: "));
+  const Outcome both = flashlab("trace matmul_c00 --changes --ditto always");
+  CHECK_THAT(both.err,
+             contains("--ditto has no effect here: --changes shows what each step makes"));
+  CHECK(both.out == flashlab("trace matmul_c00 --changes").out);
+  CHECK_THAT(flashlab("trace flash2 --show M --ditto always").err,
+             contains("--ditto has no effect"));
+  CHECK(flashlab("trace matmul_c00 --changes").err.empty());
+}
+
+TEST_CASE("the line of parameters fits the terminal") {
+  const Workplace place;
+  const std::string out = place.shell("COLUMNS=40 flashlab trace flash2 --to 1").out;
+  CHECK_THAT(out, contains("n = 8, d = 4, B = 2, Bd = 4, nk = 8, Bk\n= 2, 10 registers\n"));
+}
+
+TEST_CASE("what diff says around its tables fits the terminal") {
+  const Workplace place;
+  for (const std::string pair : {"flash1 flash2", "softmax_safe softmax_online"}) {
+    std::istringstream lines(
+        place.shell("LC_ALL=C COLUMNS=60 flashlab diff " + pair + " --no-trace").out);
+    for (std::string line; std::getline(lines, line);) {
+      INFO(line);
+      CHECK(line.size() <= 60);
+    }
+  }
 }
 
 TEST_CASE("trace --body prints the generic step with carried names") {

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "toymachine/trace/step_texts.hpp"
 #include "toymachine/trace/trace.hpp"
 
 namespace flashlab::toy {
@@ -19,33 +20,76 @@ std::uint64_t steps_of_block(const BoundProgram& program) {
   return std::clamp<std::uint64_t>(kSymbolsOfBlock / registers, 1, kStepsOfBlock);
 }
 
-/// Keeps the registers after each step, with the labels that follow it.
-class KeptRegisters final : public TraceSink {
+/// Keeps the texts of the registers after each step, with the labels that follow it, and what it
+/// made.
+template <class Texts>
+class KeptTexts final : public TraceSink {
  public:
-  KeptRegisters(std::vector<std::vector<Symbol>>& after, std::uint64_t first)
-      : after_(after), first_(first) {}
-  bool begin(const TraceHeader&) override { return true; }
+  KeptTexts(std::vector<Texts>& after, std::uint64_t first, bool unicode)
+      : after_(after), first_(first), unicode_(unicode) {}
+  bool begin(const TraceHeader& header) override {
+    program_ = header.program;
+    texts_.begin(header, false);
+    registers_.resize(static_cast<std::size_t>(program_->num_registers));
+    formulas_.resize(registers_.size());
+    return true;
+  }
+  void hidden(const TraceRow& row) override { follow(row); }
   bool row(const TraceRow& row) override {
-    keep(row.step, row.registers);
+    follow(row);
+    keep(row.step);
     return true;
   }
   bool label(const TraceLabel& label) override {
-    keep(label.after_step, label.registers);
+    texts_.label(label);
+    rename(label.register_number, label.registers);
+    for (const std::int64_t number : label.renamed) rename(number, label.registers);
+    keep(label.after_step);
     return true;
   }
 
  private:
-  void keep(std::uint64_t step, std::span<const TraceRegister> registers) {
-    if (step < first_ || step - first_ >= after_.size()) return;
-    std::vector<Symbol>& kept = after_[static_cast<std::size_t>(step - first_)];
-    kept.assign(registers.size(), Symbol());
-    for (std::size_t i = 0; i < registers.size(); ++i) {
-      if (registers[i].origin != Origin::kUnwritten) kept[i] = registers[i].symbol;
-    }
+  void follow(const TraceRow& row) {
+    texts_.begin_step(row);
+    made_ = texts_.chosen(row, {unicode_});
+    texts_.end_step(row);
+    for (const std::int64_t number : row.renamed) rename(number, row.registers);
+    if (row.register_written < 0) return;
+    const std::string target = program_->register_name(row.register_written) + " = ";
+    const bool is_formula = made_.compare(0, target.size(), target) == 0;
+    formulas_[static_cast<std::size_t>(row.register_written)] =
+        is_formula ? made_.substr(target.size()) : std::string();
+    update(row.register_written, row.registers);
   }
 
-  std::vector<std::vector<Symbol>>& after_;
+  /// What made the value may have used names that mean something else now.
+  void rename(std::int64_t number, std::span<const TraceRegister> registers) {
+    formulas_[static_cast<std::size_t>(number)].clear();
+    update(number, registers);
+  }
+
+  void update(std::int64_t number, std::span<const TraceRegister> registers) {
+    const TraceRegister& reg = registers[static_cast<std::size_t>(number)];
+    std::string text = texts_.held(reg, unicode_);
+    if (text.empty()) text = to_string(reg.symbol, {unicode_, nullptr});
+    const std::string& formula = formulas_[static_cast<std::size_t>(number)];
+    const bool is_name = text == texts_.value_name(number, reg.written_at);
+    if (is_name && !formula.empty() && formula != text) text += " = " + formula;
+    registers_[static_cast<std::size_t>(number)] = std::move(text);
+  }
+
+  void keep(std::uint64_t step) {
+    if (step < first_ || step - first_ >= after_.size()) return;
+    after_[static_cast<std::size_t>(step - first_)] = {registers_, made_};
+  }
+
+  std::vector<Texts>& after_;
   std::uint64_t first_;
+  bool unicode_;
+  const BoundProgram* program_ = nullptr;
+  StepTexts texts_;
+  std::vector<std::string> registers_, formulas_;  // by register; the second: what made it
+  std::string made_;
 };
 
 }  // namespace
@@ -54,25 +98,37 @@ RegisterSymbols::RegisterSymbols(const BoundProgram& program, InitialDram dram, 
     : program_(&program), dram_(std::move(dram)), unicode_(unicode) {}
 
 const std::vector<std::string>& RegisterSymbols::after(std::uint64_t step) {
-  if (step_ == step) return texts_;
-  step_ = step;
-  texts_.clear();
-  if (!are_known_after(step)) return texts_;
-  texts_.resize(static_cast<std::size_t>(program_->num_registers));
-  if (step == 0) return texts_;
-  const std::uint64_t length = steps_of_block(*program_), block = (step - 1) / length;
-  if (block_ != block) trace_block(block);
-  const Registers& registers = after_[static_cast<std::size_t>((step - 1) % length)];
-  for (std::size_t i = 0; i < registers.size(); ++i) {
-    if (registers[i].is_written()) texts_[i] = to_string(registers[i], {unicode_, nullptr});
-  }
-  return texts_;
+  static const std::vector<std::string> unknown;
+  return are_known_after(step) ? texts_after(step).registers : unknown;
 }
 
-void RegisterSymbols::trace_block(std::uint64_t block) {
+const std::string& RegisterSymbols::made_by(std::uint64_t step) {
+  return are_known_after(step) ? texts_after(step).made : before_.made;
+}
+
+const RegisterSymbols::Texts& RegisterSymbols::texts_after(std::uint64_t step) {
+  if (step == 0) {
+    before_.registers.resize(static_cast<std::size_t>(program_->num_registers));
+    return before_;
+  }
+  const std::uint64_t length = steps_of_block(*program_), number = (step - 1) / length;
+  const auto is_it = [&](const Block& block) { return block.number == number; };
+  const auto found = std::find_if(blocks_.begin(), blocks_.end(), is_it);
+  if (found == blocks_.end()) {
+    blocks_.insert(blocks_.begin(), trace_block(number));
+    blocks_.resize(std::min<std::size_t>(blocks_.size(), 2));
+  } else {
+    std::rotate(blocks_.begin(), found, found + 1);
+  }
+  return blocks_.front().after[static_cast<std::size_t>((step - 1) % length)];
+}
+
+RegisterSymbols::Block RegisterSymbols::trace_block(std::uint64_t number) {
   const std::uint64_t length = steps_of_block(*program_);
-  block_ = block;
-  after_.assign(static_cast<std::size_t>(length), {});
+  Block block{number, std::vector<Texts>(static_cast<std::size_t>(length))};
+  for (Texts& texts : block.after) {
+    texts.registers.resize(static_cast<std::size_t>(program_->num_registers));
+  }
   std::vector<double> cells(static_cast<std::size_t>(program_->dram_elements),
                             std::numeric_limits<double>::quiet_NaN());
   for (std::size_t array = 0; array < program_->arrays.size(); ++array) {
@@ -82,12 +138,13 @@ void RegisterSymbols::trace_block(std::uint64_t block) {
                                         static_cast<std::size_t>(one.size)));
   }
   TraceOptions options;
-  options.from = block * length + 1;
-  options.to = std::min((block + 1) * length, kMostSteps);
+  options.from = number * length + 1;
+  options.to = std::min((number + 1) * length, kMostSteps);
   options.max_claim_work = 0;  // claims are the trace's business
-  KeptRegisters sink(after_, options.from);
+  KeptTexts<Texts> sink(block.after, options.from, unicode_);
   // A run that fails later has failed in the debugger too, which says so.
   static_cast<void>(trace(*program_, std::span<double>(cells), options, sink));
+  return block;
 }
 
 }  // namespace flashlab::toy

@@ -1,8 +1,7 @@
-// The registers after a step as formulas, for debuggers.
+// The registers after a step as formulas, and what steps made, for debuggers.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,23 +23,32 @@ class RegisterSymbols {
   bool are_known_after(std::uint64_t step) const {
     return step <= kMostSteps && program_->dram_elements <= kMostCells;
   }
-  /// Returns the formulas by register, "e^(x[1] - m)"; empty texts for those that were never written.
-  /// Returns nothing if they are not known.
+  /// Returns the formulas by register, "e^(x[1] - m)", or "S@9 = Q*k00" where others call the value
+  /// S@9; empty texts for those that were never written. Returns nothing if they are not known.
   const std::vector<std::string>& after(std::uint64_t step);
+  /// Returns what a step made, from what: "M = max(M@12, X@26)"; empty if it is not known.
+  const std::string& made_by(std::uint64_t step);
 
  private:
-  using Registers = std::vector<Symbol>;
-  void trace_block(std::uint64_t block);
+  struct Texts {
+    std::vector<std::string> registers;
+    std::string made;
+  };
+  struct Block {
+    std::uint64_t number = 0;
+    std::vector<Texts> after;  // by step of the block
+  };
+  const Texts& texts_after(std::uint64_t step);
+  Block trace_block(std::uint64_t number);
 
   const BoundProgram* program_;
   InitialDram dram_;
   bool unicode_;
-  std::optional<std::uint64_t> step_;  // of texts_
-  std::vector<std::string> texts_;
-  // A trace begins with the first step. So it keeps the formulas of several steps, and those after the next
-  // or the previous step are usually there.
-  std::optional<std::uint64_t> block_;
-  std::vector<Registers> after_;  // by step of the block
+  Texts before_;  // the first step; empty texts
+  // A trace begins with the first step. So it keeps the texts of several steps, and those after the
+  // next or the previous step are usually there. Two blocks, as the last steps may be in the one
+  // before.
+  std::vector<Block> blocks_;  // the last one that was asked for first
 };
 
 }  // namespace flashlab::toy

@@ -40,6 +40,9 @@ std::optional<double> as_number(const Symbol& symbol) {
 
 bool is_the_number(const Symbol& symbol, double value) { return as_number(symbol) == value; }
 
+/// Whole numbers up to here are exact in the registers of all runs, also in those of type float.
+constexpr double kExactInRegisters = 1 << 24;
+
 /// Returns the function's value if both numbers are known and the value is whole.
 template <class Function>
 std::optional<Symbol> whole_result(const Symbol& a, const Symbol& b, Function function) {
@@ -47,8 +50,7 @@ std::optional<Symbol> whole_result(const Symbol& a, const Symbol& b, Function fu
   const auto y = as_number(b);
   if (!x || !y) return std::nullopt;
   const double value = function(*x, *y);
-  if (!(std::abs(value) < detail::kExactIntegers) || value != std::floor(value))
-    return std::nullopt;
+  if (!(std::abs(value) <= kExactInRegisters) || value != std::floor(value)) return std::nullopt;
   return Symbol::number(value);
 }
 
@@ -114,8 +116,8 @@ Symbol joined_terms(SymbolOp op, const Symbol& a, const Symbol& b) {
 }
 
 /// The older operand is written first: a sum before its next term, the state (a plain label)
-/// before a value that is added to it, x0 before x1. The order of the instruction's operands
-/// does not matter.
+/// before a value that is added to it, x0 before x1, a running value before what is added to it.
+/// The order of the instruction's operands does not matter.
 bool is_older(SymbolOp op, const Symbol& b, const Symbol& a) {
   if (a.op() == op || b.op() == op) return a.op() != op;
   const auto is_label = [](const Symbol& symbol) {
@@ -125,7 +127,7 @@ bool is_older(SymbolOp op, const Symbol& b, const Symbol& a) {
   for (const std::int64_t step : stride_between(a, b)) {
     if (step != 0) return step < 0;
   }
-  return false;
+  return b.node() != nullptr && b.node() == RunningValue::current();
 }
 
 Symbol commutative(SymbolOp op, const Symbol& a, const Symbol& b) {
@@ -133,6 +135,17 @@ Symbol commutative(SymbolOp op, const Symbol& a, const Symbol& b) {
 }
 
 }  // namespace
+
+namespace {
+
+thread_local const Symbol::Node* running_value = nullptr;
+
+}  // namespace
+
+RunningValue::RunningValue(const Symbol& value)
+    : before_(std::exchange(running_value, value.node())) {}
+RunningValue::~RunningValue() { running_value = before_; }
+const Symbol::Node* RunningValue::current() { return running_value; }
 
 Symbol Symbol::number(double value) {
   Node node;

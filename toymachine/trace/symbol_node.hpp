@@ -25,4 +25,18 @@ struct Symbol::Node {
   std::size_t size = 1;
 };
 
+/// While it exists, in its thread, this value is what a step adds to: it is written before what is
+/// added.
+class RunningValue {
+ public:
+  explicit RunningValue(const Symbol& value);
+  ~RunningValue();
+  RunningValue(const RunningValue&) = delete;
+  RunningValue& operator=(const RunningValue&) = delete;
+  static const Symbol::Node* current();
+
+ private:
+  const Symbol::Node* before_;
+};
+
 }  // namespace flashlab::toy

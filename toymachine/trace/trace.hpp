@@ -133,6 +133,8 @@ class TraceSink {
   virtual bool begin(const TraceHeader& header) = 0;
   virtual bool body(const TraceBody&) { return true; }
   virtual bool row(const TraceRow& row) = 0;
+  /// A step that was executed but is not shown: without text and loops.
+  virtual void hidden(const TraceRow&) {}
   virtual bool label(const TraceLabel&) { return true; }
   virtual bool gap(const TraceGap&) { return true; }
   virtual void end(const TraceSummary&) {}

@@ -6,18 +6,18 @@
 #include <utility>
 
 #include "text/width.hpp"
+#include "toymachine/trace/step_texts.hpp"
 #include "toymachine/trace/trace_grid.hpp"
 
 namespace flashlab::toy::detail {
 namespace {
 
-// Columns for what a step makes. In more of them it would be written out further, and read less easily.
-constexpr std::size_t kMostForChange = 32;
 constexpr std::size_t kMostForLongOne = 44;  // for a text that has no shorter form
 constexpr std::size_t kWidest = 14;          // columns for a register
 constexpr std::string_view kMakes = "Makes";
 
-/// Cuts a text, but never inside of a name like S@29, which would become another one.
+}  // namespace
+
 std::string cut_outside_names(const std::string& text, std::size_t width, bool unicode) {
   if (display_width(text) <= width) return text;
   const std::size_t dots = unicode ? 1 : 3;
@@ -29,8 +29,6 @@ std::string cut_outside_names(const std::string& text, std::size_t width, bool u
   if (in_name) kept.resize(kept.find_last_of(" (*·+-−/^", at) + 1);
   return width > dots ? kept + (unicode ? "…" : "...") : kept;
 }
-
-}  // namespace
 
 void TraceGrid::show_changes(std::vector<std::int64_t> shown) {
   shows_changes_ = true;
@@ -118,30 +116,9 @@ void TraceGrid::print_changes(std::ostream& out, After after) {
       with_room(is_read, room == SIZE_MAX ? room : room - std::min(room, makes_width), widths);
 
   const char* bar = options_.unicode ? "│" : "|";
-  const auto rules = [&](std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) out << (options_.unicode ? "─" : "-");
-  };
-  const char* cross = options_.unicode ? "┼" : "+";
-  out << ' ' << std::string(step_width_ - kStep.size(), ' ') << kStep << ' ' << bar << ' '
-      << fitted(kInstruction, instruction_width_, options_.unicode) << ' ' << bar << ' '
-      << (columns.empty() ? std::string(kMakes) : fitted(kMakes, makes_width, options_.unicode));
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const std::string& title = titles_[columns[i]];
-    const bool is_last = i + 1 == columns.size();
-    out << ' ' << bar << ' '
-        << (is_last ? title : fitted(title, widths[columns[i]], options_.unicode));
-  }
-  out << '\n';
-  rules(step_width_ + 2);
-  out << cross;
-  rules(instruction_width_ + 2);
-  out << cross;
-  rules(makes_width + 2);
-  for (const std::size_t number : columns) {
-    out << cross;
-    rules(widths[number] + 2);
-  }
-  out << '\n';
+  std::vector<HeaderCell> header{{kMakes, makes_width}};
+  for (const std::size_t number : columns) header.push_back({titles_[number], widths[number]});
+  print_header(out, header);
 
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     GridLine& line = lines_[i];

@@ -109,6 +109,11 @@ void TraceGrid::measure() {
     step_width_ = std::max(step_width_, display_width(line.step));
     instruction_width_ = std::max(instruction_width_, display_width(line.instruction));
   }
+  // Registers may have very long names.
+  if (options_.width > 0) {
+    instruction_width_ =
+        std::min(instruction_width_, std::max(options_.width / 2, kInstruction.size()));
+  }
 }
 
 void TraceGrid::print(std::ostream& out, After after) {
@@ -148,7 +153,9 @@ void TraceGrid::note_example(const std::string& text) {
 }
 
 void TraceGrid::print_block(std::ostream& out, const Columns& block, const Widths& widths) {
-  print_header(out, block, widths);
+  std::vector<HeaderCell> header;
+  for (const std::size_t number : block) header.push_back({titles_[number], widths[number]});
+  print_header(out, header);
   std::vector<GridCell> cells = start_;
   std::vector<bool> fresh(cells.size(),
                           true);  // shown in full, as nothing is above the first line
@@ -167,27 +174,29 @@ void TraceGrid::print_block(std::ostream& out, const Columns& block, const Width
   }
 }
 
-void TraceGrid::print_header(std::ostream& out, const Columns& block, const Widths& widths) const {
+/// Step, instruction, and these columns: title and width.
+void TraceGrid::print_header(std::ostream& out, const std::vector<HeaderCell>& columns) const {
   const char* bar = options_.unicode ? "│" : "|";
-  const std::string_view rule = options_.unicode ? "─" : "-";
   const char* cross = options_.unicode ? "┼" : "+";
   const auto rules = [&](std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) out << rule;
+    for (std::size_t i = 0; i < count; ++i) out << (options_.unicode ? "─" : "-");
   };
-  out << ' ' << std::string(step_width_ - kStep.size(), ' ') << kStep << ' ' << bar << ' ';
-  out << (block.empty() ? std::string(kInstruction)
-                        : fitted(kInstruction, instruction_width_, options_.unicode));
-  for (std::size_t i = 0; i < block.size(); ++i) {
-    const std::size_t width = i + 1 == block.size() ? titles_[block[i]].size() : widths[block[i]];
-    out << ' ' << bar << ' ' << fitted(titles_[block[i]], width, options_.unicode);
+  const auto title = [&](std::string_view text, std::size_t width, bool is_last) {
+    return is_last ? cut_outside_names(std::string(text), width, options_.unicode)
+                   : fitted(text, width, options_.unicode);
+  };
+  out << ' ' << std::string(step_width_ - kStep.size(), ' ') << kStep << ' ' << bar << ' '
+      << title(kInstruction, instruction_width_, columns.empty());
+  for (const HeaderCell& column : columns) {
+    out << ' ' << bar << ' ' << title(column.title, column.width, &column == &columns.back());
   }
   out << '\n';
   rules(step_width_ + 2);
   out << cross;
   rules(instruction_width_ + 2);
-  for (const std::size_t number : block) {
+  for (const HeaderCell& column : columns) {
     out << cross;
-    rules(widths[number] + 2);
+    rules(column.width + 2);
   }
   out << '\n';
 }
@@ -234,7 +243,9 @@ void TraceGrid::print_left_out(std::ostream& out, const Columns& left_out) const
     if (end - i > 1) list += (end - i > 2 ? " to " : ", ") + titles_[left_out[end - 1]];
     i = end;
   }
-  out << " Neither read nor written here: " << list << '\n';
+  const std::string text = "Neither read nor written here: " + list;
+  const std::size_t width = options_.width > 1 ? options_.width - 1 : display_width(text);
+  for (const std::string& line : wrap(text, width)) out << ' ' << line << '\n';
 }
 
 }  // namespace flashlab::toy::detail

@@ -32,8 +32,12 @@ struct GridLine {
   bool remark = false;        // a line that is not a step: registers stay blank
 };
 
-/// What follows the lines of a grid: other steps, none, or the same ones in the next round of a loop.
+/// What follows the lines of a grid: other steps, none, or the same ones in the next round of a
+/// loop.
 enum class After : std::uint8_t { kMore, kNothing, kAgain };
+
+/// Cuts a text, but never inside of a name like S@29, which would become another one.
+std::string cut_outside_names(const std::string& text, std::size_t width, bool unicode);
 
 class TraceGrid {
  public:
@@ -47,7 +51,8 @@ class TraceGrid {
   std::size_t num_lines() const { return lines_.size(); }
   /// Prints the lines and forgets them; the registers stay as they are after the last line.
   void print(std::ostream& out, After after = After::kMore);
-  /// A column with what each step makes takes the place of the columns of registers, which get what room is left.
+  /// A column with what each step makes takes the place of the columns of registers, which get what
+  /// room is left.
   void show_changes(std::vector<std::int64_t> shown);
   /// A name like S@9 among those printed, or nothing.
   const std::string& example_of_name() const { return example_; }
@@ -62,7 +67,11 @@ class TraceGrid {
   std::vector<Columns> blocks(const Widths& natural, Columns& left_out) const;
   void shrink(const Columns& block, Widths& widths) const;
   void print_block(std::ostream& out, const Columns& block, const Widths& widths);
-  void print_header(std::ostream& out, const Columns& block, const Widths& widths) const;
+  struct HeaderCell {
+    std::string_view title;
+    std::size_t width = 0;
+  };
+  void print_header(std::ostream& out, const std::vector<HeaderCell>& columns) const;
   void print_line(std::ostream& out, const GridLine& line, const Columns& block,
                   const Widths& widths, const std::vector<GridCell>& cells,
                   const std::vector<bool>& fresh, bool below) const;

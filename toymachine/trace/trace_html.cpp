@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <istream>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@ constexpr std::string_view kBeginTimeline =
     "<script type=\"application/json\" id=\"trace-timeline\">";
 constexpr std::string_view kBeginOpening =
     "<script type=\"application/json\" id=\"trace-opens-at\">";
+constexpr std::string_view kBeginWhy = "<script type=\"application/json\" id=\"trace-why\">";
 constexpr std::string_view kEnd = "</script>\n";
 
 // The places in player.html for style, trace and script.
@@ -36,10 +38,10 @@ constexpr std::string_view kTraceMark = "<!-- flashlab: trace -->";
 constexpr std::string_view kScriptMark = "/* flashlab: script */";
 
 // In the order of their dependencies.
-constexpr std::array<std::string_view, 8> kScripts{
-    "trace.js",       "text.js",  "panels.js",         "machine_panels.js",
+constexpr std::array<std::string_view, 9> kScripts{
+    "trace.js",       "text.js",  "tiles.js",          "panels.js", "machine_panels.js",
     "steps_table.js", "lanes.js", "timeline_panel.js", "player.js"};
-constexpr std::array<std::string_view, 2> kStyles{"player.css", "lanes.css"};
+constexpr std::array<std::string_view, 3> kStyles{"player.css", "tiles.css", "lanes.css"};
 
 /// The template with style and script filled in, split where the trace belongs.
 struct PlayerPage {
@@ -182,7 +184,8 @@ void TraceHtmlBuffer::flush() {
   pending_.clear();
 }
 
-Result<std::uint64_t> TraceHtmlBuffer::finish(std::string_view timeline, std::uint64_t opens_at) {
+Result<std::uint64_t> TraceHtmlBuffer::finish(std::string_view timeline, std::uint64_t opens_at,
+                                              std::string_view why) {
   const bool is_whole = part_ == Part::kTail && depth_ == 0 && !in_string_ && !malformed_;
   if (part_ == Part::kSteps) {
     end_block();
@@ -197,6 +200,14 @@ Result<std::uint64_t> TraceHtmlBuffer::finish(std::string_view timeline, std::ui
   if (opens_at > 0) {
     pending_ += kBeginOpening;
     pending_ += std::to_string(opens_at);
+    pending_ += kEnd;
+  }
+  if (!why.empty()) {
+    pending_ += kBeginWhy;
+    const nlohmann::json text(why);
+    for (const char byte : text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) {
+      put(byte);
+    }
     pending_ += kEnd;
   }
   pending_ += player_page().after_trace;

@@ -1,9 +1,11 @@
 #include "toymachine/trace/trace_json.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -11,6 +13,8 @@
 
 #include "text/read_number.hpp"
 #include "toymachine/count/count_json.hpp"
+#include "toymachine/trace/step_texts.hpp"
+#include "toymachine/trace/tile_origins.hpp"
 
 namespace flashlab::toy {
 namespace {
@@ -40,6 +44,8 @@ class TraceJson : public TraceSink {
   bool begin(const TraceHeader& header) override {
     header_ = &header;
     program_ = header.program;
+    texts_.begin(header, false);
+    origins_.emplace(*program_);
     const Program& program = *program_->program;
     Json head;
     head["flashlab"] = "trace";
@@ -78,6 +84,7 @@ class TraceJson : public TraceSink {
   }
 
   bool body(const TraceBody& body) override {
+    texts_.begin_body(body);
     Json entry;
     entry["body"] = true;
     entry["loop"] = program_->loops[body.loop].var;
@@ -92,6 +99,14 @@ class TraceJson : public TraceSink {
   }
 
   bool row(const TraceRow& row) override {
+    texts_.begin_step(row);
+    std::string makes, makes_unicode;
+    if (header_->options->symbols) {
+      if (!options_.for_player) makes = texts_.chosen(row, {false});
+      makes_unicode = texts_.chosen(row, {true});
+    }
+    texts_.end_step(row);
+    origins_->follow(row);
     Json entry;
     entry["step"] = count_json(row.step);
     entry["line"] = row.instruction->span.line;
@@ -114,26 +129,33 @@ class TraceJson : public TraceSink {
     if (!row.register_reads.empty() || !options_.for_player) {
       entry["register_reads"] = row.register_reads;
     }
-    Json writes = row.stored ? cell(*row.stored) : Json{{"register", row.register_written}};
-    writes["value"] = value(row.value);
-    if (row.value.is_tile()) writes["shape"] = {row.value.rows, row.value.cols};
-    add_symbol(writes, row.symbol);
-    if (row.symbol.is_written() && row.symbol.node() != row.expression.node()) {
-      if (!options_.for_player) writes["expression"] = to_string(row.expression, style(false));
-      writes["expression_unicode"] = to_string(row.expression, style(true));
-    }
-    entry["writes"] = std::move(writes);
+    if (!makes.empty()) entry["makes"] = std::move(makes);
+    if (const auto& meeting = origins_->meeting()) entry["meets"] = strips(*meeting);
+    entry["writes"] = writes(row);
+    // The player knows that R0 = x0 if it knows what is written.
+    const bool is_known = options_.for_player && !row.stored &&
+                          makes_unicode == program_->register_name(row.register_written) + " = " +
+                                               entry["writes"].value("held_unicode", "");
+    if (!makes_unicode.empty() && !is_known) entry["makes_unicode"] = std::move(makes_unicode);
     if (!row.renamed.empty()) entry["renamed"] = named(row.renamed, row.registers);
     return write(entry);
   }
 
+  void hidden(const TraceRow& row) override {
+    texts_.begin_step(row);
+    texts_.end_step(row);
+    origins_->follow(row);
+  }
+
   bool label(const TraceLabel& label) override {
+    texts_.label(label);
     Json entry;
     entry["label"] = true;
     entry["line"] = label.line;
     entry["after_step"] = count_json(label.after_step);
     entry["register"] = label.register_number;
-    add_symbol(entry, label.symbol);
+    if (!options_.for_player) add_symbol(entry, label.symbol);
+    add_held(entry, label.registers[static_cast<std::size_t>(label.register_number)]);
     entry["claim"] = label.claim == Claim::kTrue    ? Json(true)
                      : label.claim == Claim::kFalse ? Json(false)
                                                     : Json(nullptr);
@@ -220,17 +242,79 @@ class TraceJson : public TraceSink {
 
   void add_symbol(Json& json, const Symbol& symbol) const {
     if (!symbol.is_written()) return;
-    if (!options_.for_player) json["symbol"] = to_string(symbol, style(false));
+    json["symbol"] = to_string(symbol, style(false));
     json["symbol_unicode"] = to_string(symbol, style(true));
   }
 
+  /// The text that stands for a register in a table.
+  void add_held(Json& json, const TraceRegister& reg) const {
+    if (!reg.symbol.is_written()) return;
+    std::string text = texts_.held(reg, true);
+    if (text.empty()) return;
+    if (!options_.for_player) json["held"] = texts_.held(reg, false);
+    json["held_unicode"] = std::move(text);
+  }
+
+  Json writes(const TraceRow& row) const {
+    Json writes = row.stored ? cell(*row.stored) : Json{{"register", row.register_written}};
+    writes["value"] = value(row.value);
+    if (row.value.is_tile()) writes["shape"] = {row.value.rows, row.value.cols};
+    if (!options_.for_player) {
+      add_symbol(writes, row.symbol);
+      if (row.symbol.is_written() && row.symbol.node() != row.expression.node()) {
+        writes["expression"] = to_string(row.expression, style(false));
+        writes["expression_unicode"] = to_string(row.expression, style(true));
+      }
+    }
+    if (!row.stored) {
+      add_held(writes, row.registers[static_cast<std::size_t>(row.register_written)]);
+      const TileOrigin origin = origins_->of(row.register_written);
+      if (!origin.tile) {
+        const Json known = strips(origin);
+        if (!known.empty()) writes["of"] = known;
+      } else if (!row.read || !options_.for_player) {
+        writes["of"] = {{"tile", cell(*origin.tile)}};
+      }
+    } else if (!row.read) {
+      add_held(writes, row.registers[static_cast<std::size_t>(row.register_reads.front())]);
+    }
+    return writes;
+  }
+
+  /// {"rows": ["q", 0, 1], "columns": ["k", 0, 2]}: rows of tile row 1 of q, columns of tile row 2
+  /// of k.
+  Json strips(const TileOrigin& origin) const {
+    const auto strip = [&](const TileStrip& one) {
+      Json json{program_->arrays[one.array].name, one.axis, one.index};
+      if (!one.before.empty()) json.push_back(one.before);
+      return json;
+    };
+    Json json = Json::object();
+    if (origin.rows) json["rows"] = strip(*origin.rows);
+    if (origin.columns) json["columns"] = strip(*origin.columns);
+    return json;
+  }
+
+  /// With the first and the last element along each axis, if they are not the index.
   Json cell(const TraceCell& cell) const {
-    return {{"array", program_->arrays[cell.array].name}, {"index", cell.indices}};
+    const BoundArray& array = program_->arrays[cell.array];
+    Json json{{"array", array.name}, {"index", cell.indices}};
+    const bool is_tiled = std::any_of(array.tile.begin(), array.tile.end(),
+                                      [](std::int64_t length) { return length > 1; });
+    if (options_.for_player || !is_tiled) return json;
+    for (std::size_t axis = 0; axis < cell.indices.size(); ++axis) {
+      const std::int64_t first = cell.indices[axis] * array.tile[axis];
+      const std::int64_t last = std::min(first + array.tile[axis], array.extents[axis]) - 1;
+      json["elements"].push_back({first, last});
+    }
+    return json;
   }
 
   Json named(std::int64_t number, std::span<const TraceRegister> registers) const {
     Json entry{{"register", number}};
-    add_symbol(entry, registers[static_cast<std::size_t>(number)].symbol);
+    const TraceRegister& reg = registers[static_cast<std::size_t>(number)];
+    if (!options_.for_player) add_symbol(entry, reg.symbol);
+    add_held(entry, reg);
     return entry;
   }
 
@@ -266,6 +350,8 @@ class TraceJson : public TraceSink {
   TraceJsonOptions options_;
   const TraceHeader* header_ = nullptr;
   const BoundProgram* program_ = nullptr;
+  StepTexts texts_;
+  std::optional<TileOrigins> origins_;
   bool first_ = true;
 };
 

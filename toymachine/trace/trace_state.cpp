@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "toymachine/trace/symbol_effects.hpp"
+#include "toymachine/trace/symbol_node.hpp"
 
 namespace flashlab::toy::detail {
 namespace {
@@ -143,6 +144,7 @@ void TraceState::execute(const Step& step, const TraceValue& value, TraceRow& ro
         break;
     }
   }
+  const RunningValue running(running_value(row, args));
   row.expression =
       symbols_ ? kSymbolEffects[instruction.row](args.data(), offsets.data()) : Symbol();
   if (symbols_ && !program_.tiled) simplify(instruction_set()[instruction.row], args[0], row);
@@ -150,6 +152,16 @@ void TraceState::execute(const Step& step, const TraceValue& value, TraceRow& ro
   if (row.register_written >= 0) write(step, row.register_written, value, row);
   if (row.stored && symbols_) store(row.register_reads.front(), row);
   row.registers = registers_;
+}
+
+/// Returns what the step adds to: the addend of a product, or what its destination held.
+Symbol TraceState::running_value(const TraceRow& row,
+                                 const std::array<Symbol, kMaxOperands>& args) const {
+  const auto& reads = row.register_reads;
+  const bool is_product = instruction_set()[row.instruction->row].flop_kind == FlopKind::kProduct;
+  if (is_product && reads.size() > 2) return args[2];
+  const auto same = std::find(reads.begin(), reads.end(), row.register_written);
+  return same == reads.end() ? Symbol() : args[static_cast<std::size_t>(same - reads.begin())];
 }
 
 /// The result of a row reduction or a mask on a scalar needs no name.

@@ -1,6 +1,7 @@
 // The registers of a traced run as numbers and formulas, and the meaning of names during the run.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <set>
 #include <span>
@@ -51,6 +52,7 @@ class TraceState {
   void forget_formula(std::int64_t number, Origin origin);
   void retire(const SymbolName& name, const Symbol& successor, double value,
               std::vector<std::int64_t>& renamed);
+  Symbol running_value(const TraceRow& row, const std::array<Symbol, kMaxOperands>& args) const;
   void simplify(const InstructionSpec& spec, const Symbol& argument, TraceRow& row);
   void write(const Step& step, std::int64_t number, const TraceValue& value, TraceRow& row);
   void store(std::int64_t from, TraceRow& row);

@@ -10,6 +10,7 @@
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
+#include "toymachine/trace/step_texts.hpp"
 #include "toymachine/trace/trace_grid.hpp"
 
 namespace flashlab::toy {
@@ -19,11 +20,7 @@ using detail::After;
 using detail::GridCell;
 using detail::GridLine;
 
-constexpr std::size_t kMostLines = 2000;  // with common column widths
-constexpr std::size_t kFewRegisters = 4;  // all of them are shown at each step
-constexpr std::size_t kMostNames = 8192;  // then those that no register holds are forgotten
-constexpr std::size_t kAllWrittenOut = kMaxSymbolSize;  // named values inside of each other
-constexpr std::size_t kShortCell = 10;       // columns; a longer value is shown by its name
+constexpr std::size_t kMostLines = 2000;     // with common column widths
 constexpr std::string_view kLeftover = "-";  // a formula that has lost its meaning
 constexpr std::size_t kNamesInHeading = 8;
 
@@ -49,7 +46,7 @@ class TraceTable : public TraceSink {
     header_ = &header;
     program_ = header.program;
     last_.assign(static_cast<std::size_t>(program_->num_registers), {});
-    is_copy_.assign(last_.size(), false);
+    texts_.begin(header, true);
     std::vector<std::string> titles;
     for (std::int64_t i = 0; i < program_->num_registers; ++i) {
       titles.push_back(program_->register_name(i));
@@ -68,12 +65,7 @@ class TraceTable : public TraceSink {
     body_line_ =
         code_of_line(program_->program->source->line(program_->loops[body.loop].span.line));
     last_.assign(body.registers.begin(), body.registers.end());
-    // Steps of a round have numbers of their own: what came into it is called by its register.
-    names_ = ValueNames();
-    for (std::size_t i = 0; i < last_.size(); ++i) {
-      names_.rename(value_name(i, last_[i].written_at),
-                    program_->register_name(static_cast<std::int64_t>(i)));
-    }
+    texts_.begin_body(body);
     started_ = false;
     return out_.good();
   }
@@ -88,10 +80,11 @@ class TraceTable : public TraceSink {
     GridLine line;
     line.step = std::to_string(row.position);
     line.instruction = row.text;
+    texts_.begin_step(row);
     if (shows_changes_) {
-      pass_name_on(row);
-      line.makes = makes(row);
+      line.makes = texts_.makes(row, {options_.unicode, options_.symbols, options_.values});
     }
+    texts_.end_step(row);
     line.changes = std::move(waiting_);
     waiting_.clear();
     update(row.registers, line.changes);
@@ -102,7 +95,13 @@ class TraceTable : public TraceSink {
     return out_.good();
   }
 
+  void hidden(const TraceRow& row) override {
+    texts_.begin_step(row);
+    texts_.end_step(row);
+  }
+
   bool label(const TraceLabel& label) override {
+    texts_.label(label);
     update(label.registers, waiting_);
     if (!options_.labels || !started_) return true;
     GridLine line;
@@ -130,16 +129,14 @@ class TraceTable : public TraceSink {
     const std::string& example = grid_.example_of_name();
     if (!example.empty()) {
       const std::size_t at = example.find('@');
-      out_ << "\n " << example << " is what step " << example.substr(at + 1) << " put into "
-           << example.substr(0, at) << ".\n";
+      out_ << "\n";
+      print_wrapped(example + " is what step " + example.substr(at + 1) + " put into " +
+                    example.substr(0, at) + ".");
     }
     if (summary.complete && summary.claims_checked == 0 && summary.claims_unchecked > 0) {
       out_ << "\n";
-      const std::string text = "Claims: " + std::to_string(summary.claims_unchecked) +
-                               ", none checked: the machine checks numbers, not tiles.";
-      for (const std::string& line : wrap(text, options_.width > 1 ? options_.width - 1 : 0)) {
-        out_ << ' ' << line << '\n';
-      }
+      print_wrapped("Claims: " + std::to_string(summary.claims_unchecked) +
+                    ", none checked: the machine checks numbers, not tiles.");
     } else if (summary.complete && summary.claims_checked > 0) {
       out_ << "\n Claims checked: " << summary.claims_checked << ", all hold";
       if (summary.claims_unchecked > 0) out_ << "; not checked: " << summary.claims_unchecked;
@@ -149,6 +146,11 @@ class TraceTable : public TraceSink {
   }
 
  private:
+  void print_wrapped(const std::string& text) {
+    const std::size_t width = options_.width > 1 ? options_.width - 1 : display_width(text);
+    for (const std::string& line : wrap(text, width)) out_ << ' ' << line << '\n';
+  }
+
   void print(After after) { grid_.print(out_, in_body_ ? After::kAgain : after); }
 
   /// Starts a new pass or a generic iteration with a heading and a separate table.
@@ -158,9 +160,6 @@ class TraceTable : public TraceSink {
     if (from_the_middle) {
       last_.assign(row.registers.begin(), row.registers.end());
       if (row.register_written >= 0) last_[static_cast<std::size_t>(row.register_written)] = {};
-      for (std::size_t i = 0; shows_changes_ && i < last_.size(); ++i) {
-        names_.add(last_[i].symbol, value_name(i, last_[i].written_at));
-      }
     }
     pass_ = row.instruction->pass;
     started_ = true;
@@ -209,99 +208,14 @@ class TraceTable : public TraceSink {
 
   /// Writes a tile as its shape.
   std::string value_text(const TraceRegister& reg) const {
-    return reg.rows * reg.cols == 1 ? short_text(reg.value) : shape_text(reg.rows, reg.cols);
-  }
-
-  std::string value_name(std::size_t number, std::uint64_t position) const {
-    return program_->register_name(static_cast<std::int64_t>(number)) + "@" +
-           std::to_string(position);
-  }
-
-  SymbolStyle style(std::size_t written_out) const {
-    return {options_.unicode, &header_->axes, &names_, written_out};
-  }
-
-  /// What a step makes, from the longest text to the shortest: R2 = s' = s*e^(m - m') + e^(x1 - m').
-  std::vector<std::string> makes(const TraceRow& row) {
-    std::string target;
-    if (row.register_written >= 0) {
-      target = program_->register_name(row.register_written);
-    } else if (row.stored) {
-      target = to_string(row.stored->name, style(0));
-    }
-    if (target.empty()) return {};
-    std::string number;
-    if (options_.values) {
-      number = " = " + (row.value.is_tile() ? shape_text(row.value.rows, row.value.cols)
-                                            : short_text(row.value.number));
-    }
-    if (!options_.symbols) return {target + number};
-    const Symbol& value = row.expression;
-    const bool is_label = row.symbol.as_name() != nullptr && !(row.symbol == value);
-    const std::string label = is_label ? to_string(row.symbol, style(0)) : std::string();
-    if (is_label && label != target) target += " = " + label;
-    const std::string shortest = to_string(value, style(0));
-    if (row.value.is_tile() || number == " = " + shortest) number.clear();  // a shape says little
-    if (shortest == target) return {target + number};
-    std::vector<std::string> texts;
-    const std::string* const held = names_.find(value);
-    if (held != nullptr) {
-      texts = {target + " = " + *held + number};
-    } else {
-      for (const std::size_t written_out : {kAllWrittenOut, std::size_t{1}, std::size_t{0}}) {
-        texts.push_back(target + " = " + to_string(value, style(written_out)) + number);
-      }
-      SymbolStyle by_names = style(0);
-      by_names.names_differences = true;
-      texts.push_back(target + " = " + to_string(value, by_names) + number);
-    }
-    if (row.register_written >= 0) name_value(row, held != nullptr);
-    return texts;
-  }
-
-  /// If a value is called after the register that the step overwrites, and another one holds it, too, it is called after
-  /// that from now on.
-  void pass_name_on(const TraceRow& row) {
-    if (row.register_written < 0) return;
-    const auto written = static_cast<std::size_t>(row.register_written);
-    const TraceRegister& before = last_[written];
-    const std::string* const name = names_.find(before.symbol);
-    if (name == nullptr || *name != names_.renamed(value_name(written, before.written_at))) return;
-    for (std::size_t i = 0; i < row.registers.size(); ++i) {
-      const TraceRegister& reg = row.registers[i];
-      if (i == written || is_copy_[i] || reg.symbol.node() != before.symbol.node()) continue;
-      names_.add(before.symbol, names_.renamed(value_name(i, reg.written_at)));
-      return;
-    }
-  }
-
-  /// A value keeps the name that it has.
-  void name_value(const TraceRow& row, bool has_name) {
-    const std::string name =
-        value_name(static_cast<std::size_t>(row.register_written), row.position);
-    if (!has_name) names_.add(row.symbol, name);
-    is_copy_[static_cast<std::size_t>(row.register_written)] =
-        has_name && row.register_reads.size() == 1 && !row.read;
-    if (row.position != row.step) {  // in a generic iteration
-      names_.rename(value_name(static_cast<std::size_t>(row.register_written), row.step), name);
-    }
-    if (names_.size() <= kMostNames) return;
-    std::vector<Symbol> held;
-    for (const TraceRegister& reg : row.registers) held.push_back(reg.symbol);
-    names_.keep_only(held);
-  }
-
-  std::string shape_text(std::int64_t rows, std::int64_t cols) const {
-    return std::to_string(rows) + (options_.unicode ? "×" : "x") + std::to_string(cols);
+    return reg.rows * reg.cols == 1 ? short_text(reg.value)
+                                    : StepTexts::tile_text(reg.rows, reg.cols, options_.unicode);
   }
 
   /// A register beside what the steps make: a short value, or its name.
   GridCell short_cell(const TraceRegister& reg) const {
     if (!options_.symbols) return {value_text(reg), {}, false};
-    const std::string* const name = names_.find(reg.symbol);
-    std::string text = to_string(reg.symbol, style(kAllWrittenOut));
-    if (name != nullptr && display_width(text) > kShortCell) text = *name;
-    return {std::move(text), {}, false};
+    return {texts_.short_text(reg, options_.unicode), {}, false};
   }
 
   /// The cell of a register, as it is on the last line.
@@ -345,8 +259,7 @@ class TraceTable : public TraceSink {
   bool any_heading_ = false;
   std::string body_line_;
   bool shows_changes_ = false;
-  ValueNames names_;
-  std::vector<bool> is_copy_;  // by register: MOV wrote it
+  StepTexts texts_;
 };
 
 }  // namespace

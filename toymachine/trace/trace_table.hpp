@@ -1,5 +1,6 @@
-// A trace as the table printed in the course: step, instruction, registers. With more than four registers, or if
-// asked for: step, instruction, what the step makes, and the registers that a later step reads, as far as there is room.
+// A trace as the table printed in the course: step, instruction, registers. With more than four
+// registers, or if asked for: step, instruction, what the step makes, and the registers that a
+// later step reads, as far as there is room.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,8 @@
 
 namespace flashlab::toy {
 
-/// When to show a ditto mark for a value that a register still holds. With kNever and kAlways all registers are
-/// shown, however many there are.
+/// When to show a ditto mark for a value that a register still holds. With kNever and kAlways all
+/// registers are shown, however many there are.
 enum class Ditto : std::uint8_t { kAuto, kNever, kAlways };
 
 struct TraceTableOptions {

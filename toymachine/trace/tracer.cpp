@@ -57,6 +57,7 @@ bool Tracer::after(const Step& step, const TraceValue& value) {
     keep(step);
   } else {
     pass_over(step.number);
+    pending_ = true;
   }
   return !failure_ && !stopped_;
 }
@@ -125,6 +126,7 @@ void Tracer::close_gap() {
 void Tracer::flush() {
   if (!pending_) return;
   pending_ = false;
+  if (!shown_) return sink_.hidden(row_);
   if (!sink_.row(row_)) stopped_ = true;
   for (const TraceLabel& label : labels_) deliver(label);
   labels_.clear();
@@ -153,14 +155,17 @@ void Tracer::label(const BoundLabel& label, std::int64_t register_number,
   passed.symbol = reg.symbol;
   passed.claim = check(label, register_number, loop_values, name);
   passed.registers = state_.registers();
-  if (!shown_ || (options_.body && !bodies_.active())) return;
-  if (!pending_) return deliver(passed);
-  row_.renamed.insert(row_.renamed.end(), passed.renamed.begin(), passed.renamed.end());
-  if (row_.register_written == register_number) {
-    row_.symbol = reg.symbol;
-  } else if (!(reg.symbol == before)) {
-    row_.renamed.push_back(register_number);
+  const bool is_shown = shown_ && (!options_.body || bodies_.active());
+  if (pending_ && is_shown == shown_) {
+    row_.renamed.insert(row_.renamed.end(), passed.renamed.begin(), passed.renamed.end());
+    if (row_.register_written == register_number) {
+      row_.symbol = reg.symbol;
+    } else if (!(reg.symbol == before)) {
+      row_.renamed.push_back(register_number);
+    }
   }
+  if (!is_shown) return;
+  if (!pending_) return deliver(passed);
   labels_.push_back(std::move(passed));
 }
 

@@ -61,7 +61,7 @@ class Tracer {
   BodyFinder bodies_;
 
   TraceRow row_;
-  bool pending_ = false;            // row_ is to be shown
+  bool pending_ = false;            // row_ is to be passed on
   bool shown_ = false;              // the last step is or will be shown
   std::vector<TraceLabel> labels_;  // those after the pending row
   TraceGap gap_;

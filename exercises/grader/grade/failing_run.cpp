@@ -33,6 +33,12 @@ std::uint64_t first_step_at(const toy::BoundProgram& program, std::uint32_t line
   return found ? nest.steps_before(*found) + 1 : 1;
 }
 
+/// "   14 | MAC_Z R0, R1, R2" or "      | ^~".
+bool is_source_line(const std::string& line) {
+  const auto bar = line.find('|');
+  return bar != std::string::npos && line.find_first_not_of(" 0123456789") == bar;
+}
+
 }  // namespace
 
 std::optional<FailingRun> failing_run(const Exercise& exercise, const toy::SourceText& submission,
@@ -50,7 +56,10 @@ std::optional<FailingRun> failing_run(const Exercise& exercise, const toy::Sourc
       if (!bound || !run_case(*bound, sized.cases[entry], task.tolerance)) continue;
       auto dram = dram_for(*bound, sized.cases[entry]);
       if (!dram) continue;
-      FailingRun run{std::move(*bound), std::move(*dram), finding->step};
+      FailingRun run{std::move(*bound), std::move(*dram), finding->step, finding->what};
+      for (const std::string& line : finding->details) {
+        if (!is_source_line(line)) run.why += "\n" + line;
+      }
       if (run.step == 0) run.step = first_step_at(run.program, finding->line);
       return run;
     }

@@ -74,6 +74,27 @@ TEST_CASE("registers are shown as formulas if that is asked for, and known", "[d
   CHECK_THAT(large.out, contains("at most 1000000 elements, after at most 20000 steps"));
 }
 
+TEST_CASE("with many registers formulas have the names of the trace, and say what they are",
+          "[debug]") {
+  const Outcome outcome =
+      scripted("flash2 -D n=4 -D B=2", "symbols\nstep 28\nprint S\nprint M\nprint A\nprint Q[0]\n");
+  CHECK_THAT(outcome.out, contains("S = S@25 = q00*0.5*k10^T\n") &&
+                              contains("M = M@28 = max(M@12, X@26)\n") && contains("A = M@12\n") &&
+                              contains("Q[0] = q00*0.5\n"));
+}
+
+TEST_CASE("the last steps say what was made from what, and comments get the room that is there",
+          "[debug]") {
+  PseudoTerminal terminal(40, 140, {"debug", "flash2", "--step", "28", "--color", "never"});
+  if (!terminal.is_possible()) FLASHLAB_SKIP("no pseudo-terminal here");
+  const std::string frame = terminal.frame_with("step 28 of");
+  check_fills(frame, 40, 140);
+  CHECK_THAT(frame, contains("M = max(M@12, X@26) = 2 x 1: ") && contains("(i = 0, j = 1)"));
+  CHECK_THAT(frame, contains("; keep the old maximum: the factor needs both"));
+  terminal.type("q");
+  CHECK(terminal.exit_code() == 0);
+}
+
 TEST_CASE("a command that is wrong is explained and changes nothing", "[debug]") {
   const Outcome outcome =
       scripted("matmul_c00", "nxet\nnext many\nbreak R9 > 0\ndelete 3\nline 99\nwho\nstep\n");
@@ -123,9 +144,10 @@ TEST_CASE("the screen shows a run and follows keys at 80 x 24 and 120 x 40", "[d
     terminal.type("nn\x1b[C");
     const std::string frame = terminal.frame_with("step 3 of 52");
     check_fills(frame, rows, columns);
-    CHECK_THAT(frame, contains("  1  LOAD x[0], R0   R0 = -0.8571128") && contains("loads 1") &&
-                          contains(">  17 EXP R0, R0") && contains("out[0]: not written") &&
-                          contains("x[0]: -0.8571128 ") && contains("R3     unwritten"));
+    CHECK_THAT(frame, contains("  1  LOAD x[0], R0   R0 = x0 = -0.8571128") &&
+                          contains("loads 1") && contains(">  17 EXP R0, R0") &&
+                          contains("out[0]: not written") && contains("x[0]: -0.8571128 ") &&
+                          contains("R3     unwritten"));
     terminal.type("b");
     CHECK_THAT(terminal.frame_with("step 2 of 52"), contains("step 2 of 52"));
     terminal.type("tR2 > 1.9\r");

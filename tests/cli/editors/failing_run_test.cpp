@@ -32,6 +32,25 @@ TEST_CASE("a wrong answer names the command that opens its run at the guilty lin
   CHECK_THAT(debug.out, contains("step 5 of 7, next: line 14: MAC R0, R1, R2, R2"));
 }
 
+TEST_CASE("the debugger says why it opens at the guilty step, and what the value should be",
+          "[debug]") {
+  const Workplace place;
+  write_broken(place, "LOAD b[1][0], R1", "LOAD b[1][1], R1");
+  const std::string home = "export HOME=$PWD; ";
+  const Outcome debug =
+      place.shell(home + "echo y | flashlab exercises debug 2 02_c00.toy --commands -");
+  CHECK(debug.code == 0);
+  CHECK(debug.out.starts_with("Opened before step 5: "));
+  CHECK_THAT(debug.out, contains("it should hold  a[0][0]*b[0][0] + a[0][1]*b[1][0]"));
+  CHECK(debug.out.find(" | ") == std::string::npos);  // the source is on the screen
+  const std::size_t again = debug.out.find("> y\nOpened before step 5: ");
+  CHECK(again != std::string::npos);
+  place.shell(home + "flashlab exercises check 2 02_c00.toy --html p.html");
+  CHECK_THAT(place.read("p.html"), contains("id=\"trace-why\">\"") && contains("it should hold"));
+  const Outcome other = place.shell("echo why | flashlab debug matmul_c00 --commands -");
+  CHECK_THAT(other.out, contains("> why\nit was opened by hand"));
+}
+
 TEST_CASE("a run that fails is opened at the step of its error", "[debug]") {
   const Workplace place;
   write_broken(place, "LOAD a[0][0], R0\n", "");

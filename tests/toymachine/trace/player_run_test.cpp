@@ -26,6 +26,19 @@ constexpr const char* kTiledProgram =
     "for i in 0..tiles(a)\n  LOAD a[i][0], A\n  ADD A, A, X[i]\n  STORE X[i], c[i][0]\n"
     "  ATOMIC_ADD A, c[i][0]\nend\n";
 
+// S = A B^T in tiles of 2 x 2; the comments in front fill the program's box.
+const std::string kPairs =
+    []() {
+      std::string text;
+      for (int line = 0; line < 40; ++line) text += "; about the program\n";
+      return text;
+    }() +
+    ".isa attention\n.input a(4, 2) tile (2, 2)\n.input b(4, 2) tile (2, 2)\n"
+    ".output c(4, 4) tile (2, 2)\n.reg A, B, S, P, M, X\nFILL 0.5, X\n"
+    "for i in 0..tiles(a)\n  LOAD a[i][0], A\n  MUL A, X, A\n"
+    "  for j in 0..tiles(b)\n    LOAD b[j][0], B\n    MAC_Z A, B^T, S\n    ROWMAX S, M\n"
+    "    SUB S, M, S\n    EXP S, P\n    STORE P, c[i][j]\n  end\nend\n";
+
 // As in docs/timeline.md, with its costs: 64 cycles, and 37 with a second buffer.
 constexpr const char* kSum =
     ".isa softmax\n.input x[8]\n.output total[1]\nLOAD x[0], R0\nEXP R0, R1\n"
@@ -72,9 +85,87 @@ TEST_CASE("the player shows tiles under their registers' names", "[player]") {
   CHECK(steps[5]["shapes"][0] == "1 × 2");
   CHECK(steps[5]["tiles"][0] == "5 6");
   CHECK(steps[1]["symbols"] == json{"a₀₀", "empty", "empty"});
-  CHECK(steps[1]["effect"] == "A becomes a₀₀ = 2 × 2 [1 2; 3 4]");
-  CHECK(steps[1]["row"] == "1LOAD a[0][0], Aa₀₀");
-  CHECK(report["heads"] == json{"Step", "Instruction", "A", "X[0]", "X[1]"});
+  CHECK(steps[1]["effect"] == "A = a₀₀ = 2 × 2 [1 2; 3 4]");
+  CHECK(steps[1]["row"] == "1LOAD a[0][0], AA = a₀₀a₀₀");
+  CHECK(report["heads"] == json{"Step", "Instruction", "Makes", "A", "X[0]", "X[1]"});
+}
+
+TEST_CASE("the player says what a step makes from what, and explains the names", "[player]") {
+  if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  const json report = drive_run(page_of_run(kPairs));
+  const json& steps = report["steps"];
+  CHECK(steps[5]["effect"] == "S = a₀₀·0.5·b₀₀ᵀ = 2 × 2 [14.5 17.5; 33.5 40.5]");
+  CHECK(steps[5]["symbols"][2] == "S@5");
+  CHECK(steps[5]["made"][2] == "= a₀₀·0.5·b₀₀ᵀ");
+  CHECK_THAT(steps[8]["effect"].get<std::string>(), contains("P = e^(") && contains("S@5"));
+  CHECK_THAT(steps[8]["explained"].dump(), contains("S@5 is what step 5 put into S: a₀₀·0.5·b₀₀ᵀ"));
+  CHECK(steps[1]["explained"] == json::array());
+  CHECK(report["jumps"]["name"] == "Step 3 of 29");  // A@3 in what step 7 makes
+}
+
+TEST_CASE("of a register that was renamed the player says which step made it, from what",
+          "[player]") {
+  if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  const json report =
+      drive_run(page_of_run(".isa softmax\n.input x[2]\n.reg M, X\nLOAD x[0], M\nEXP M, M\n"
+                            "LOAD x[1], X\n.name M = m\nADD M, X, X\n"));
+  CHECK(report["steps"][2]["symbols"][0] == "e^x₀");
+  CHECK(report["steps"][2]["made"][0] == "");
+  CHECK(report["steps"][4]["symbols"][0] == "m");
+  CHECK(report["steps"][4]["made"][0] == "step 2: e^x₀");
+}
+
+TEST_CASE("the player shows which part of which array a register holds", "[player]") {
+  if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  const json report = drive_run(page_of_run(kPairs));
+  const json& steps = report["steps"];
+  // A, B, S, P, M, X
+  CHECK(steps[3]["places"] == json{"a rows 0 to 1", "", "", "", "", ""});
+  CHECK(steps[8]["places"] == json{"a rows 0 to 1", "b rows 0 to 1",
+                                   "for a rows 0 to 1 × b rows 0 to 1",
+                                   "for a rows 0 to 1 × b rows 0 to 1", "for a rows 0 to 1", ""});
+  CHECK(steps[8]["maps"] == steps[8]["places"]);
+  CHECK(steps[28]["places"][3] == "for a rows 2 to 3 × b rows 2 to 3");
+}
+
+TEST_CASE("the player shows which tile meets which, and which have met", "[player]") {
+  if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  const json report = drive_run(page_of_run(kPairs));
+  const json& steps = report["steps"];
+  CHECK(steps[0]["grids"] == json{"a × b  none has met yet0 of 4 pairs have met"});
+  CHECK(steps[5]["grids"] == json{"a × b  a rows 0 to 1 with b rows 0 to 11 of 4 pairs have met"});
+  CHECK(steps[5]["pairs"] == json{{{"numbers", "1"}, {"now", 1}, {"last", 0}}});
+  CHECK(steps[10]["grids"] ==  // LOAD b[1][0]: the pair of the last product
+        json{"a × b  last: a rows 0 to 1 with b rows 0 to 11 of 4 pairs have met"});
+  CHECK(steps[10]["pairs"] == json{{{"numbers", "1"}, {"now", 0}, {"last", 1}}});
+  CHECK(steps[13]["pairs"] == json{{{"numbers", "1 2"}, {"now", 1}, {"last", 0}}});  // SUB S
+  CHECK(steps[28]["pairs"][0]["numbers"] == "1 2 3 4");
+  CHECK(report["jumps"]["pairs"] == json{"Step 5 of 29", "Step 11 of 29", "Step 5 of 29"});
+}
+
+TEST_CASE("each pass has pairs of its own in the player", "[player]") {
+  if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  const std::string round = "  LOAD a[i][0], A\n  LOAD b[i][0], B\n  MAC_Z A, B^T, S\nend\n";
+  const json report = drive_run(page_of_run(
+      ".isa attention\n.input a(4, 2) tile (2, 2)\n.input b(4, 2) tile (2, 2)\n.reg A, B, S, P, X\n"
+      ".pass Forth\nfor i in 0..2\n" +
+      round + ".pass Back\nfor i in 0..1\n" + round));
+  const json& steps = report["steps"];
+  CHECK(steps[6]["grids"] == json{"a × b  a rows 2 to 3 with b rows 2 to 32 of 4 pairs have met"});
+  CHECK(steps[7]["grids"] == json{"a × b  none has met yet0 of 4 pairs have met"});
+  CHECK(steps[9]["grids"] == json{"a × b  a rows 0 to 1 with b rows 0 to 11 of 4 pairs have met"});
+}
+
+TEST_CASE("before the first step the player's program shows the line that comes", "[player]") {
+  if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  for (const int width : {1280, 500}) {
+    const json report = drive_run(page_of_run(kPairs), width);
+    CHECK(report["steps"][0]["nextLine"] == "46");  // 40 comments and five declarations
+    for (const json& step : report["steps"]) CHECK(step["inSight"] == true);
+    CHECK_FALSE(report["steps"][1].contains("nextLine"));
+    CHECK(report["covered"] == 0);
+    if (width == 500) CHECK(report["barHeight"] < 120);
+  }
 }
 
 TEST_CASE("the player marks and changes all elements of a tile in DRAM", "[player]") {

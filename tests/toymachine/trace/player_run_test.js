@@ -12,6 +12,13 @@
   const click = (element) => element.dispatchEvent(new MouseEvent("click", { bubbles : true }));
   const rowText = (row) => [...row.cells].map((c) => c.textContent).join(" ");
 
+  /** Whether an element of the program is in the part that its box shows. */
+  function inSight(selector) {
+    const place = find(selector)?.getBoundingClientRect();
+    const box = find(".program").getBoundingClientRect();
+    return Boolean(place) && place.top >= box.top && place.bottom <= box.bottom;
+  }
+
   /** What a reader of the page sees. */
   function page() {
     const cells = {};
@@ -24,6 +31,18 @@
       tiles : all(".register").map((r) => [...r.querySelectorAll("tr")].map(rowText).join("/")),
       symbols : texts("#registers .big"),
       effect : find("#effect").textContent,
+      explained : texts("#names li"),
+      made : all(".register").map((r) => r.querySelector(".made")?.textContent ?? ""),
+      places : all(".register").map((r) => r.querySelector(".part")?.textContent ?? ""),
+      maps : all(".register").map((r) => r.querySelector(".map")?.getAttribute("aria-label") ?? ""),
+      grids : texts("#meetings figcaption"),
+      pairs : all("#meetings .pairs").map((g) => ({
+        numbers : [...g.querySelectorAll("text:not(.axis)")].map((t) => t.textContent).join(" "),
+        now : g.querySelectorAll(".now-here").length,
+        last : g.querySelectorAll(".last-here").length,
+      })),
+      nextLine : find("#program .next .number")?.textContent,
+      inSight : inSight("#program [aria-current], #program .next"),
       row : find("#steps [aria-current]")?.textContent,
       marked : all("#lanes .chosen").length,
       detail : find("#detail").textContent,
@@ -67,12 +86,42 @@
     for (const id of ["all", "in", "out"]) find(`#${id}`).click();
   }
 
+  /** The places to which a name and the buttons for pairs lead. */
+  function jumps(report) {
+    press("Home");
+    report.jumps = {};
+    if (find("#pair-forward").checkVisibility?.() ?? true) {
+      for (const id of ["pair-forward", "pair-forward", "pair-back"]) {
+        find(`#${id}`).click();
+        (report.jumps.pairs ??= []).push(where());
+      }
+    }
+    press("Home");
+    for (let p = 0; p < report.steps.length && !find("#names button"); ++p) press("ArrowRight");
+    find("#names button")?.click();
+    report.jumps.name = where();
+  }
+
+  /** What of the cards lies under the controls when the page is scrolled to its end. */
+  function covered() {
+    scrollTo(0, document.documentElement.scrollHeight);
+    if (getComputedStyle(find(".transport")).position !== "fixed") return 0;
+    const bar = find(".transport").getBoundingClientRect();
+    return all("section, .keys").filter((section) => {
+      const box = section.getBoundingClientRect();
+      return box.bottom > bar.top && box.height > 0;
+    }).length;
+  }
+
   const report = { errors : window.errorsSoFar };
   try {
     for (let i = 0; i < 500 && find("#player").hidden; ++i) await pause(10);
     report.heads = texts("#steps thead th");
     walk(report);
     timeline(report);
+    jumps(report);
+    report.covered = covered();
+    report.barHeight = find(".transport").offsetHeight;
     press("End");
     report.counters = {};
     for (const row of find("#counters").tBodies[0].rows)

@@ -191,12 +191,12 @@ TEST_CASE("the player shows and tells what each step did", "[player]") {
   if (test::browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
   const json report = drive_player(c00_trace());
   const json& third = report["third"];
-  CHECK(third["live"] == "Step 3 of 7, line 4: MAC_Z R0, R1, R2. R2 becomes a₀₀·b₀₀ = 0.25.");
+  CHECK(third["live"] == "Step 3 of 7, line 4: MAC_Z R0, R1, R2. R2 = a₀₀·b₀₀ = 0.25.");
   CHECK(third["registers"] == json{"a00", "b00", "a₀₀·b₀₀"});
   CHECK(third["values"] == json{"0.5", "0.5", "0.25"});
   CHECK(third["tags"] == json{"read", "read", "written"});
   CHECK(third["line"] == "4");
-  CHECK(third["row"] == "3MAC_Z R0, R1, R2a00b00a₀₀·b₀₀");
+  CHECK(third["row"] == "3MAC_Z R0, R1, R2R2 = a₀₀·b₀₀a00b00a₀₀·b₀₀");
   CHECK(third["counters"]["Loads"] == "2");
   CHECK(third["counters"]["Cycles"] == "21");
   const json& end = report["end"];

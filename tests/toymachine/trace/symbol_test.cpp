@@ -48,6 +48,14 @@ TEST_CASE("a dot product reads as it was added up") {
   CHECK(unicode_text(sum) == "a₀₀·b₀₀ + a₀₁·b₁₀");
 }
 
+TEST_CASE("whole numbers are added up only where a float holds the sum") {
+  const Symbol large = Symbol::number(16777216), one = Symbol::number(1);  // 2^24
+  CHECK(to_string(large - one) == to_string(Symbol::number(16777215)));
+  CHECK(to_string(large + one) == to_string(large) + " + 1");  // a float holds 2^24
+  CHECK(to_string(large + one - large) != "1");
+  CHECK(to_string(Symbol::number(4096) * Symbol::number(4096)) == to_string(large));
+}
+
 TEST_CASE("exponents, quotients and primes read as on paper") {
   const Symbol m = Symbol::name("m");
   const Symbol term = exponential(cell("x", 1) - m);

@@ -1,8 +1,10 @@
 // Traces as JSON.
 #include "toymachine/trace/trace_json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <streambuf>
@@ -69,20 +71,26 @@ TEST_CASE("a JSON trace says what ran, and all that happened") {
   CHECK(trace["steps"] == Json::parse(R"([
     {"step": 1, "line": 6, "pass": 0, "loops": {}, "instruction": "LOAD a[0], R0", "op": "LOAD",
      "reads": [{"array": "a", "index": [0]}], "register_reads": [],
-     "writes": {"register": 0, "value": 1.0, "symbol": "a0", "symbol_unicode": "a₀"}},
+     "makes": "R0 = a0", "makes_unicode": "R0 = a₀",
+     "writes": {"register": 0, "value": 1.0, "symbol": "a0", "symbol_unicode": "a₀", "held": "a0",
+                "held_unicode": "a₀"}},
     {"step": 2, "line": 7, "pass": 0, "loops": {}, "instruction": "LOAD b[0], R1", "op": "LOAD",
      "reads": [{"array": "b", "index": [0]}], "register_reads": [],
-     "writes": {"register": 1, "value": 3.0, "symbol": "b0", "symbol_unicode": "b₀"}},
+     "makes": "R1 = b0", "makes_unicode": "R1 = b₀",
+     "writes": {"register": 1, "value": 3.0, "symbol": "b0", "symbol_unicode": "b₀", "held": "b0",
+                "held_unicode": "b₀"}},
     {"step": 3, "line": 8, "pass": 0, "loops": {}, "instruction": "MAC_Z R0, R1, R2", "op": "MAC_Z",
      "reads": [], "register_reads": [0, 1],
+     "makes": "R2 = p = a0*b0", "makes_unicode": "R2 = p = a₀·b₀",
      "writes": {"register": 2, "value": 3.0, "symbol": "p", "symbol_unicode": "p",
-                "expression": "a0*b0", "expression_unicode": "a₀·b₀"}},
+                "expression": "a0*b0", "expression_unicode": "a₀·b₀", "held": "p",
+                "held_unicode": "p"}},
     {"label": true, "line": 9, "after_step": 3, "register": 2, "symbol": "p",
-     "symbol_unicode": "p", "claim": true},
+     "symbol_unicode": "p", "held": "p", "held_unicode": "p", "claim": true},
     {"step": 4, "line": 10, "pass": 0, "loops": {}, "instruction": "STORE R2, c[0]", "op": "STORE",
-     "reads": [], "register_reads": [2],
+     "reads": [], "register_reads": [2], "makes": "c0 = p", "makes_unicode": "c₀ = p",
      "writes": {"array": "c", "index": [0], "value": 3.0, "symbol": "p",
-                "symbol_unicode": "p"}}])"));
+                "symbol_unicode": "p", "held": "p", "held_unicode": "p"}}])"));
 }
 
 TEST_CASE("arrays come with their initial values, unwritten cells as null") {
@@ -102,7 +110,8 @@ TEST_CASE("a tile comes as its shape and its rows") {
   CHECK(trace["register_names"] == Json{"A"});
   CHECK(trace["arrays"][0]["tile"] == Json{2, 2});
   const Json& steps = trace["steps"];
-  CHECK(steps[0]["reads"] == Json::parse(R"([{"array": "a", "index": [0, 0]}])"));
+  CHECK(steps[0]["reads"] ==
+        Json::parse(R"([{"array": "a", "index": [0, 0], "elements": [[0, 1], [0, 1]]}])"));
   CHECK(steps[0]["writes"]["register"] == 0);
   CHECK(steps[0]["writes"]["shape"] == Json{2, 2});
   CHECK(steps[0]["writes"]["value"] == Json::parse("[[1, 2], [3, 4]]"));
@@ -112,11 +121,43 @@ TEST_CASE("a tile comes as its shape and its rows") {
   CHECK(steps[6]["writes"]["index"] == Json{1, 0});
   const Json& atomic = steps[7];
   CHECK(atomic["op"] == "ATOMIC_ADD");
-  CHECK(atomic["reads"] == Json::parse(R"([{"array": "c", "index": [1, 0]}])"));
+  CHECK(atomic["reads"] ==
+        Json::parse(R"([{"array": "c", "index": [1, 0], "elements": [[2, 2], [0, 1]]}])"));
   CHECK(atomic["register_reads"] == Json{0});
   CHECK(atomic["writes"]["array"] == "c");
   CHECK(atomic["writes"]["value"] == Json::parse("[[20, 24]]"));
   CHECK(trace["counters"]["atomics"] == 2);
+}
+
+TEST_CASE("a JSON trace has the names and the parts of arrays that the table and the page show") {
+  const BoundProgram program = bundled("flash2", params({{"n", 4}, {"d", 2}, {"B", 2}, {"Bk", 2}}));
+  const Json steps = traced(program)["steps"];
+  std::map<std::uint64_t, Json> by_number;
+  for (const Json& step : steps) {
+    if (step.contains("step")) by_number[step["step"]] = step;
+  }
+  CHECK(by_number[25]["makes"] == "S = q00*0.707107*k10^T");
+  CHECK(by_number[25]["writes"]["held"] == "S@25");
+  CHECK(by_number[28]["makes"] == "M = max(M@12, X@26)");
+  CHECK(by_number[38]["makes_unicode"] == "O[0] = O[0]@37 + P@32·v₁₀");
+  CHECK(by_number[24]["reads"][0]["elements"] == Json::parse("[[2, 3], [0, 1]]"));
+  CHECK(by_number[3]["writes"]["of"] ==
+        Json::parse(R"({"tile": {"array": "q", "index": [0, 0], "elements": [[0, 1], [0, 1]]}})"));
+  CHECK(by_number[25]["meets"] == Json::parse(R"({"rows": ["q", 0, 0], "columns": ["k", 0, 1]})"));
+  CHECK(by_number[28]["writes"]["of"] == Json::parse(R"({"rows": ["q", 0, 0]})"));
+  CHECK(by_number[32]["writes"]["of"] == by_number[25]["meets"]);
+  CHECK_FALSE(by_number[38].contains("meets"));
+}
+
+TEST_CASE("a part of a trace has the names of the whole") {
+  const BoundProgram program = bundled("flash2", params({{"n", 4}, {"d", 2}, {"B", 2}, {"Bk", 2}}));
+  TraceOptions options;
+  options.from = 30;
+  const Json whole = traced(program)["steps"], part = traced(program, options)["steps"];
+  std::size_t same = 0;
+  for (const Json& step : part) same += std::count(whole.begin(), whole.end(), step);
+  CHECK(same == part.size());
+  CHECK(part[0]["step"] == 30);
 }
 
 TEST_CASE("where cycles depend on the size of a tile, each step says its own") {
@@ -152,7 +193,10 @@ TEST_CASE("what a register is called changes in the JSON as in the table") {
     if (step.value("instruction", "") != "LOAD x[2], R0") continue;
     CHECK(step["loops"] == Json{{"i", 2}});
     const std::string renamed = step["renamed"].dump();
-    CHECK_THAT(renamed, contains(R"({"register":1,"symbol":"m","symbol_unicode":"m"})"));
+    CHECK_THAT(
+        renamed,
+        contains(
+            R"({"held":"m","held_unicode":"m","register":1,"symbol":"m","symbol_unicode":"m"})"));
     CHECK_THAT(renamed, contains(R"({"register":3,"symbol":"R3@11")"));
     break;
   }

@@ -121,8 +121,47 @@ TEST_CASE("names of a generic round are of its own steps, and what is carried ha
   CHECK_THAT(line_with(text, " Step │"), contains("│ M   │ P    │ A"));
   // The next round reads M and overwrites A.
   CHECK(line_with(text, "   16 │") ==
-        "   16 │ MAC P, V, O[0], O[0] │ O[0] = P@10·vⱼ₀ + O[0]@15     │ M@6");
+        "   16 │ MAC P, V, O[0], O[0] │ O[0] = O[0]@15 + P@10·vⱼ₀     │ M@6");
   CHECK(lines(text).size() <= 40);
+}
+
+TEST_CASE("a part of a trace names what the steps before it made, as the whole does") {
+  const BoundProgram program = bundled("flash2", params({{"n", 4}, {"d", 2}, {"B", 2}}));
+  TraceOptions options;
+  options.from = 31;
+  const std::string whole = table(program, unicode_options());
+  const std::string part = table(program, unicode_options(), options);
+  for (const std::string step : {"   31 │", "   34 │", "   38 │", "   39 │"}) {
+    const std::string line = line_with(whole, step);
+    const std::size_t end = line.find("│", line.find("│", line.find("│") + 1) + 1);
+    CAPTURE(line);
+    CHECK_THAT(part, contains(line.substr(0, end)));
+  }
+}
+
+TEST_CASE("a sum is written before what a step adds to it") {
+  TraceOptions options;
+  options.body = "j";
+  const std::string text = table(bundled("online"), {}, options);
+  CHECK_THAT(text, contains("| S = S@3 + Q[1]*kj1 + Q[2]*kj2 "));
+  CHECK_THAT(text, contains("| O[0] = O[0]@21 + S@16*vj0 "));
+  CHECK_THAT(text, contains("| L = L*A@14 + e^(S@9 - M@12) "));
+}
+
+TEST_CASE("registers with very long names fit the terminal, too") {
+  const std::string name(70, 'n');
+  const BoundProgram program =
+      bound(".isa attention\n.input x[2]\n.reg " + name + "[6]\nLOAD x[0], " + name + "[0]\nADD " +
+            name + "[0], " + name + "[0], " + name + "[1]\nEXP " + name + "[1], " + name + "[5]\n");
+  for (const Ditto ditto : {Ditto::kAuto, Ditto::kNever}) {
+    TraceTableOptions look;
+    look.width = 80;
+    look.ditto = ditto;
+    for (const std::string& line : lines(table(program, look))) {
+      INFO(line);
+      CHECK(display_width(line) <= 80);
+    }
+  }
 }
 
 TEST_CASE("what each step makes can be had for few registers, with those that are asked for") {

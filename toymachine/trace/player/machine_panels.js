@@ -40,17 +40,30 @@ function registerCard({ trace, position, showSymbols }, number, tags) {
     const columns = shownOf(held.value[0]?.length ?? 0, kTileColumns);
     if (columns > 2) card.classList.add(columns > 5 ? "whole" : "wide");
     name.after(node("span", "shape", shapeText(held.value)));
-    if (showSymbols && held.symbol) card.append(node("span", "big", held.symbol));
-    card.append(tileTable(held.value));
-    if (!showSymbols && held.symbol) card.append(node("span", "small", held.symbol));
+    if (showSymbols && held.symbol) {
+      card.append(node("span", "big", ...breakable(held.symbol)), madeNode(trace, held));
+    }
+    const place = placeOf(trace, held.origin);
+    const part = place ? [node("p", "part", placeMap(place), node("span", "", place.text))] : [];
+    card.append(...part, tileTable(held.value));
+    if (!showSymbols && held.symbol) card.append(node("span", "small", ...breakable(held.symbol)));
   } else {
-    card.append(node("span", "big", held ? shownText(held, showSymbols) : "empty"));
+    card.append(node("span", "big", ...breakable(held ? shownText(held, showSymbols) : "empty")));
+    if (showSymbols && held) card.append(madeNode(trace, held));
     card.append(node("span", "small", held?.symbol ? shownText(held, !showSymbols) : ""));
   }
   const names = [...new Set([trace.registerName(number), `R${number}`])].join(", ");
   const since = held && trace.numbers[held.at];  // nothing after a gap
   if (held) card.title = `${names} = ${fullText(held)}${since ? `, since step ${since}` : ""}`;
   return card;
+}
+
+/** From what the value was made, where a name stands for it. */
+function madeNode({ numbers }, { symbol, made, at, isRenamed }) {
+  if (!made || made === symbol) return "";
+  const rest = made.startsWith(`${symbol} = `) ? made.slice(symbol.length + 3) : made;
+  const text = isRenamed ? `step ${numbers[at]}: ${rest}` : `= ${rest}`;
+  return node("span", "made", ...breakable(text));
 }
 
 /** How many rows or columns of a tile are shown. */

@@ -11,17 +11,43 @@ function whereText({ trace, position }) {
   return `${place} of ${number(trace.last)}`;
 }
 
-/** What the step did: {target: "R2", becomes: "a₀₀·b₀₀ + a₀₁·b₁₀ = c₀₀ = 0.25"}. */
+/** What the step did: {target: "R2", rest: " = c₀₀ = a₀₀·b₀₀ + a₀₁·b₁₀", value: " = 0.25"}. */
 function effectOf({ trace, step }) {
   const write = step?.writes;
   if (!write) return null;
+  const makes = step.makes_unicode ?? step.makes;
   const isCell = write.array !== undefined;
+  const target = isCell ? write.array + bracketed(write.index) : trace.registerName(write.register);
   const computed = write.expression_unicode ?? write.expression;
-  const texts = [computed, symbolOf(write), numberText(write.value)].filter((text) => text);
-  return {
-    target: isCell ? write.array + bracketed(write.index) : trace.registerName(write.register),
-    becomes: [...new Set(texts)].join(" = "),
-  };
+  const texts = makes ? [makes.split(" = ")[0], trace.madeOf(step)] : [target, symbolOf(write), computed];
+  const [head, ...rest] = [...new Set(texts.filter(Boolean))];
+  const value = numberText(write.value);
+  const last = rest.join(" = ").split(" = ").at(-1);
+  const isValue = last.replace("-inf", "−∞").replaceAll("-", "−") === value;
+  const equals = (text) => ` = ${text}`;
+  return { target: head, rest: rest.map(equals).join(""), value: isValue ? "" : equals(value) };
+}
+
+/** The names like "S@9" in a text, each once. */
+const namesIn = (text) => [...new Set(text.match(/[A-Za-z_]\w*(\[\d+\])*@\d+/g) || [])];
+
+/** "what step 9 put into S", and if the step is there, from what. */
+function nameText(trace, name) {
+  const [target, number] = name.split("@");
+  const position = trace.positionOf(Number(number));
+  const made = position && trace.madeOf(trace.step(position));
+  const from = made && made !== name ? `: ${made}` : "";
+  return `${name} is what step ${number} put into ${target}${from}`;
+}
+
+function nameNode(trace, name, goTo) {
+  const position = trace.positionOf(Number(name.split("@")[1]));
+  if (position === undefined) return node("li", "", nameText(trace, name));
+  const button = node("button", "", name);
+  button.type = "button";
+  button.title = "Go to that step";
+  button.addEventListener("click", () => goTo(position));
+  return node("li", "", button, nameText(trace, name).slice(name.length));
 }
 
 function labelTexts({ trace, position }) {
@@ -39,7 +65,7 @@ function narration(view) {
   const effect = effectOf(view);
   const did = step ? `, line ${step.line}: ${step.instruction}` : "";
   const parts = [`${whereText(view)}${did}.`];
-  if (effect) parts.push(`${effect.target} becomes ${effect.becomes}.`);
+  if (effect) parts.push(`${effect.target}${effect.rest}${effect.value}.`);
   for (const { text } of labelTexts(view)) parts.push(`${text.replace(/^[✓✗] /, "")}.`);
   return parts.join(" ");
 }
@@ -48,7 +74,7 @@ function startText({ gaps }) {
   return gaps[0] < 1 ? "Earlier steps are left out" : "Nothing has run yet";
 }
 
-function drawNow(view) {
+function drawNow(view, goTo) {
   const { trace, step } = view;
   const chips = [];
   if (step) {
@@ -60,7 +86,12 @@ function drawNow(view) {
   byId("loops").replaceChildren(...chips.filter(Boolean).map((text) => node("li", "", text)));
   byId("instruction").textContent = step ? step.instruction : startText(trace);
   byId("effect").replaceChildren();
-  if (effect) byId("effect").append(node("b", "", effect.target), ` becomes ${effect.becomes}`);
+  if (effect) {
+    const value = node("span", "value", effect.value);
+    byId("effect").append(node("b", "", effect.target), ...breakable(effect.rest), value);
+  }
+  const names = namesIn(effect?.rest ?? "").map((name) => nameNode(trace, name, goTo));
+  byId("names").replaceChildren(...names);
   const labels = labelTexts(view).map(({ kind, text }) => node("li", kind, text));
   byId("claims").replaceChildren(...labels);
 }
@@ -70,7 +101,8 @@ function drawNow(view) {
 function drawProgram({ trace, position, step }) {
   const lines = trace.about.source || [];
   const current = step ? step.line : 0;
-  const first = windowStart(Math.max(0, current - 1), kProgramWindow, lines.length);
+  const next = step ? 0 : trace.step(1)?.line ?? 0;  // before the first step, the line that comes
+  const first = windowStart(Math.max(0, (current || next) - 1), kProgramWindow, lines.length);
   const list = byId("program");
   if (!list.firstChild || Number(list.firstChild.dataset.line) !== first + 1) {
     const inSight = lines.slice(first, first + kProgramWindow);
@@ -82,9 +114,10 @@ function drawProgram({ trace, position, step }) {
     line.children[1].textContent = count ? `×${grouped(count)}` : "";
     if (number === current) line.setAttribute("aria-current", "step");
     else line.removeAttribute("aria-current");
+    line.classList.toggle("next", number === next);
   }
   const box = list.parentElement;  // it scrolls, never the page
-  const line = list.querySelector("[aria-current]");
+  const line = list.querySelector("[aria-current], .next");
   const top = line ? line.offsetTop - list.offsetTop : 0;
   const margin = box.clientHeight / 4;
   const below = top - box.scrollTop;
@@ -97,8 +130,11 @@ function programLine(text, number) {
   const code = comment < 0 ? text : text.slice(0, comment);
   const [, space, word, rest] = /^(\s*)(\S*)([^]*)$/.exec(code);
   const source = node("span", "source", space);
-  source.append(node("span", word.startsWith(".") ? "directive" : "word", word), rest);
-  if (comment >= 0) source.append(node("span", "comment", text.slice(comment)));
+  source.append(node("span", word.startsWith(".") ? "directive" : "word", word), rest.trimEnd());
+  if (comment >= 0) {
+    const gap = node("span", "gap", rest.slice(rest.trimEnd().length));
+    source.append(gap, node("span", "comment", text.slice(comment)));
+  }
   const line = node("li", "", node("span", "number", String(number)), node("span", "count"));
   line.append(source);
   line.dataset.line = number;

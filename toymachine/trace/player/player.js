@@ -35,6 +35,7 @@ class Player {
     byId("title").textContent = title;
     byId("facts").textContent = facts.filter(Boolean).join("  ·  ");
     byId("notice").textContent = part === undefined ? this.notice() : readingText(part);
+    byId("why").textContent = JSON.parse(byId("trace-why")?.textContent ?? '""');
     byId("scrubber").max = last;
     byId("jump-step").max = numbers[last];
     byId("total").textContent = grouped(numbers[last]);
@@ -142,6 +143,12 @@ class Player {
     document.addEventListener("keydown", (event) => this.key(event, actions));
     window.addEventListener("hashchange", () => this.readAddress());
     byId("scrubber").addEventListener("input", (event) => this.move(Number(event.target.value)));
+    for (const [id, forward] of [["pair-back", false], ["pair-forward", true]]) {
+      byId(id).addEventListener("click", () => {
+        const target = this.trace.meetings.other(this.position, forward);
+        if (target !== undefined) this.move(target);
+      });
+    }
     byId("speed").addEventListener("change", () => this.playing && this.setPlaying(true));
     byId("jump").addEventListener("submit", (event) => {
       event.preventDefault();
@@ -171,7 +178,8 @@ class Player {
 
   draw() {
     const { trace, position, view } = this;
-    drawNow(view);
+    drawNow(view, (target) => this.move(target));
+    drawMeetings(view, (target) => this.move(target));
     drawRegisters(view);
     drawMemory(view);
     drawProgram(view);

@@ -18,7 +18,7 @@ class StepsTable {
     this.body = this.table.tBodies[0];
     this.box = byId("steps-scroller");
     const names = Array.from({ length: this.columns }, (_, r) => trace.registerName(r));
-    const heads = ["Step", "Instruction", ...names].map((text) => header("col", text));
+    const heads = ["Step", "Instruction", "Makes", ...names].map((text) => header("col", text));
     this.table.tHead.replaceChildren(node("tr", "", ...heads));
     const hasAll = this.columns === trace.about.num_registers;
     const rest = `The registers from ${trace.registerName(this.columns)} are above.`;
@@ -79,6 +79,7 @@ class StepsTable {
     const step = trace.step(position);
     const row = node("tr", "", header("row", grouped(trace.numbers[position])));
     row.append(node("td", "", step ? step.instruction : "(start)"));
+    row.append(node("td", "makes", (step && trace.makesOf(step)) ?? ""));
     row.dataset.position = position;
     row.setAttribute("aria-rowindex", position + 2);
     if (position === view.position) row.setAttribute("aria-current", "step");

@@ -11,6 +11,12 @@ function node(tag, classes = "", ...children) {
   return element;
 }
 
+/** A formula as nodes that break after a sign, not inside of a name. */
+function breakable(text) {
+  const [first, ...rest] = text.split(/(?<=[·*+/(,^−])/);
+  return [first, ...rest.flatMap((part) => [document.createElement("wbr"), part])];
+}
+
 function header(scope, text) {
   return Object.assign(node("th", "", text), { scope });
 }

@@ -26,8 +26,9 @@ function pushTo(map, key, value) {
   else map.set(key, [value]);
 }
 
-/** None for a value that has lost its name: "R3@20" or "O[0]@20", what the register has held since step 20. */
+/** The text that stands for a value: a formula, a label, or "S@9" for what step 9 put into S. */
 function symbolOf(json) {
+  if (json.held_unicode !== undefined) return json.held_unicode;
   const symbol = json.symbol_unicode ?? json.symbol;
   return /^\w+(\[\d+\])*@\d+$/.test(symbol) ? undefined : symbol;
 }
@@ -53,6 +54,7 @@ class Trace {
     this.lines = new Map();      // line -> positions
     this.passStart = new Map();  // pass -> its first position
     this.tallies = new Map();    // pass and instruction -> {pass, op, kind, at, cycles: sums}
+    this.meetings = new Meetings();
     this.cells = new Map();      // first element of a tile in DRAM -> {at, writes}
     this.arrays = (this.about.arrays || []).map(arrayFromJson);
     this.arraysByName = new Map(this.arrays.map((array) => [array.name, array]));
@@ -112,6 +114,7 @@ class Trace {
     if (register !== undefined) (this.registerWrites[register] ??= []).push(position);
     this.rename((step.renamed || []).filter((name) => name.register !== register));
     for (const { array, index } of step.reads || []) this.touch(array, index, position);
+    if (step.meets) this.meetings.add(this, step, position);
     if (writes.array === undefined) return;
     const element = this.touch(writes.array, writes.index, position);
     const history = this.cells.get(element) || { at: [], writes: [] };
@@ -188,7 +191,32 @@ class Trace {
     return this.cache.get(block)[position - this.blockStart[block] - 1];
   }
 
-  /** What a register holds after a position: null, or {value, symbol, at: where it was written}. */
+  /** "S = q₀₀·k₀₀ᵀ": what a step makes, from what. */
+  makesOf(step) {
+    const { writes } = step;
+    const makes = step.makes_unicode ?? step.makes;
+    if (makes !== undefined || writes?.register === undefined) return makes;
+    const symbol = symbolOf(writes);
+    return symbol && `${this.registerName(writes.register)} = ${symbol}`;
+  }
+
+  /** The same without the register. */
+  madeOf(step) {
+    const makes = this.makesOf(step);
+    const at = makes ? makes.indexOf(" = ") : -1;
+    return at < 0 ? undefined : makes.slice(at + 3);
+  }
+
+  /** The position of a step's number, if the trace has that step. */
+  positionOf(number) {
+    const position = countUpTo(this.numbers, number) - 1;
+    return position > 0 && this.numbers[position] === number ? position : undefined;
+  }
+
+  /**
+   * What a register holds after a position: null, or {value, symbol, at: where it was written,
+   * made: from what, isRenamed: since then, origin: of which tile}.
+   */
   register(number, position) {
     const writes = this.registerWrites[number] || [];
     const count = countUpTo(writes, position);
@@ -198,14 +226,20 @@ class Trace {
     if (gap >= 0) {
       held = { ...kUnknown, at: this.gaps[gap], ...this.afterGap[gap].get(number) };
     } else if (count > 0) {
-      const write = this.step(at).writes;
-      held = { value: write.value, symbol: symbolOf(write), at };
+      const step = this.step(at);
+      const { writes, reads } = step;
+      const origin = writes.of ?? (reads?.length ? { tile: reads[0] } : undefined);
+      held = { value: writes.value, symbol: symbolOf(writes), at, made: this.madeOf(step), origin };
     } else {
       return null;
     }
     const renamed = this.registerNames[number];
     const names = renamed ? countUpTo(renamed.at, position) : 0;
-    if (names > 0 && renamed.at[names - 1] >= held.at) held.symbol = renamed.names[names - 1];
+    if (names > 0 && renamed.at[names - 1] >= held.at) {
+      held.symbol = renamed.names[names - 1];
+      // The names in what made it may mean something else by now.
+      held.isRenamed = renamed.at[names - 1] > held.at;
+    }
     return held;
   }
 
