@@ -1,15 +1,22 @@
 // `flashlab tour`: a tour of two minutes. The library computes every table and number while the
-// tour runs; only the sentences between them are fixed.
+// tour runs; only the sentences between them are fixed. A person at a terminal walks from part to
+// part, and guesses some numbers before they are shown.
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "cli/machine/counter_report.hpp"
 #include "cli/machine/program_diff.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/execution.hpp"
 #include "cli/terminal/failure.hpp"
+#include "cli/terminal/keyboard.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/lists.hpp"
 #include "text/width.hpp"
 #include "toymachine/language/assembler.hpp"
 #include "toymachine/trace/trace_table.hpp"
@@ -44,18 +51,56 @@ TourExample example(const std::string& name) {
 
 class Tour {
  public:
-  explicit Tour(const Terminal& terminal) : terminal_(terminal) {}
+  /// Of a tour that a person walks, each part waits for a key.
+  Tour(const Terminal& terminal, bool is_walked) : terminal_(terminal), is_walked_(is_walked) {}
 
   void show() {
-    machine();
-    one_element();
-    more_registers();
-    softmax();
-    mistakes();
-    next();
+    constexpr auto kParts =
+        std::to_array<void (Tour::*)()>({&Tour::machine, &Tour::one_element, &Tour::more_registers,
+                                         &Tour::softmax, &Tour::mistakes, &Tour::next});
+    for (std::size_t i = 0; i < kParts.size() && !is_left_; ++i) {
+      (this->*kParts[i])();
+      if (i + 1 < kParts.size()) wait(i + 1, kParts.size());
+    }
   }
 
  private:
+  /// Waits until Enter goes on, or q ends the tour.
+  void wait(std::size_t part, std::size_t parts) {
+    if (!is_walked_ || is_left_) return;
+    std::cout << "\n"
+              << styled("[" + std::to_string(part) + " of " + std::to_string(parts) +
+                            "]  Enter goes on, q ends",
+                        Style::kDim, terminal_)
+              << std::flush;
+    Keyboard keyboard;
+    for (bool waits = true; waits;) {
+      const std::optional<Key> key = keyboard.key();
+      is_left_ = key && (key->letter() == 'q' || key->kind == Key::Kind::kEscape);
+      waits = !is_left_ &&
+              !(key && (key->letter() == '\r' || key->letter() == '\n' || key->letter() == ' '));
+    }
+    std::cout << "\n" << std::flush;
+  }
+
+  /// Asks a person for a number before it is shown. Returns false if the person leaves.
+  bool guess(const std::string& question, const std::string& number) {
+    if (!is_walked_) return true;
+    std::cout << "\n";
+    say(question);
+    std::cout << "Your guess (Enter shows it): " << std::flush;
+    std::string answer;
+    if (!std::getline(std::cin, answer)) is_walked_ = false;  // nobody is there any more
+    const std::string_view typed = trimmed(answer);
+    is_left_ = typed == "q";
+    if (!typed.empty() && !is_left_) {
+      std::cout << (typed == number ? styled("Right: " + number + ".", Style::kGreen, terminal_)
+                                    : "It is " + number + ".")
+                << "\n";
+    }
+    return !is_left_;
+  }
+
   void heading(const std::string& text) {
     std::cout << "\n" << styled(text, Style::kBold, terminal_) << "\n\n";
   }
@@ -101,6 +146,11 @@ class Tour {
     heading("One element of a 2 x 2 product");
     say("Two registers bring the operands and one keeps the sum: the smallest machine that can "
         "multiply matrices. The table shows what each register holds after each step.");
+    if (!guess("Four operands are loaded for two products, and one result is stored. How many "
+               "cycles is that?",
+               c00.counters.cycles.get_str())) {
+      return;
+    }
     typed("trace matmul_c00");
     trace(c00);
     std::cout << "\n" << cost(c00) << "\n";
@@ -114,6 +164,11 @@ class Tour {
         " cycles. An operand that stays where the next element needs it saves a load: " +
         inner.counters.cycles.get_str() + ". With " + std::to_string(outer.bound.num_registers) +
         " registers all four sums can grow at once, and each loaded value serves more of them:");
+    if (!guess("With " + std::to_string(inner.bound.num_registers) + " registers, " +
+                   inner.counters.loads.get_str() + " operands are loaded. How many here?",
+               outer.counters.loads.get_str())) {
+      return;
+    }
     typed("trace matmul_outer");
     trace(outer);
     std::cout << "\n" << cost(outer) << "\n\n";
@@ -136,6 +191,10 @@ class Tour {
         std::to_string(shown_passes(*safe.loaded.program).size()) +
         " passes over x. Online softmax keeps a running maximum m and a running sum s, and repairs "
         "the sum whenever the maximum moves. Its two loops, for any element:");
+    if (!guess("How many passes over x are left?",
+               std::to_string(shown_passes(*online.loaded.program).size()))) {
+      return;
+    }
     typed("trace softmax_online --body i");
     toy::TraceOptions body;
     body.body = "i";
@@ -165,35 +224,64 @@ class Tour {
     std::cout << "\n" << toy::format(result.diagnostics, *source);
   }
 
+  /// Prints commands that can be copied: none is broken. What a command does stands beside it, or
+  /// below it where all of them leave no room.
+  void commands(const std::vector<std::pair<std::string, std::string>>& rows) {
+    std::size_t widest = 0, longest = 0;
+    for (const auto& [command, what] : rows) {
+      widest = std::max(widest, display_width(command));
+      longest = std::max(longest, display_width(what));
+    }
+    constexpr std::size_t kBlanks = 2;
+    const bool is_beside = kBlanks + widest + kBlanks + longest <= terminal_.width;
+    for (const auto& [command, what] : rows) {
+      const std::size_t padding = is_beside ? widest - display_width(command) + kBlanks : 0;
+      std::cout << std::string(kBlanks, ' ') << command
+                << (is_beside ? std::string(padding, ' ') : "\n" + std::string(2 * kBlanks, ' '))
+                << what << "\n";
+    }
+  }
+
   void next() {
     heading("Where to go from here");
-    TextTable table({{""}, {""}});
-    table.row({"flashlab next", "the first exercise; later, the next one"});
-    table.row({"flashlab programs", "what you can run and copy"});
-    table.row({"flashlab run softmax_online -D n=64", "counters and outputs"});
-    table.row({"flashlab trace softmax_safe --html s.html", "step through in a browser"});
-    table.row({"flashlab cost matmul_blocked", "counts as formulas"});
-    table.row({"flashlab sweep matmul_blocked --registers 3..32", "registers against loads"});
-    table.row({"flashlab programs softmax_safe > my.toy", "start one of your own"});
-    table.row({"flashlab exercises", "all exercises"});
-    table.row({"flashlab --help", "everything else"});
-    std::cout << table.to_string(terminal_) << "\n";
+    commands({{"flashlab read 1", "the course: chapter 1"},
+              {"flashlab next", "the first exercise, or next"},
+              {"flashlab programs", "what you can run and copy"},
+              {"flashlab run softmax_online -D n=64", "counters and outputs"},
+              {"flashlab trace softmax_safe --html s.html", "step through in a browser"},
+              {"flashlab cost matmul_blocked", "counts as formulas"},
+              {"flashlab sweep matmul_blocked --registers 3..30", "registers against loads"},
+              {"flashlab programs softmax_safe > my.toy", "start one of your own"},
+              {"flashlab exercises", "all exercises"},
+              {"flashlab --help", "everything else"}});
+    std::cout << "\n";
     say("In a clone of the repository, type ./lab where it says flashlab.");
+    std::cout << "\nNow begin: flashlab read 1\n";
   }
 
   Terminal terminal_;
+  bool is_walked_;
+  bool is_left_ = false;
 };
+
+/// Whether a person reads this, on a terminal that can wait for keys.
+bool is_at_terminal(const TerminalOptions& options) {
+  return !options.no_pager && knows_escape_codes() && Keyboard().descriptor() >= 0;
+}
 
 }  // namespace
 
 CommandAction add_tour(CLI::App& app) {
   auto options = std::make_shared<TerminalOptions>();
   CLI::App& command = add_command(app, "tour", "Two minutes: what this is about",
-                                  "  flashlab tour\n"
+                                  "  flashlab tour               Enter goes on, q ends\n"
+                                  "  flashlab tour --no-pager    all at once\n"
                                   "  flashlab tour | less\n");
   options->add_to(command);
   return [options] {
-    Tour(options->terminal()).show();
+    const bool is_walked = is_at_terminal(*options);
+    if (is_walked) options->no_pager = true;  // a part at a time is short enough
+    Tour(options->terminal(), is_walked).show();
     return kExitGood;
   };
 }

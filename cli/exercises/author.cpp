@@ -97,13 +97,16 @@ ExerciseSource source_or_folder(const std::string& name, const std::vector<Exerc
                         nearest(name, ids).value_or(""));
 }
 
-std::vector<ExerciseSource> sources_to_lint(const LintOptions& options) {
-  std::vector<ExerciseSource> all;
+std::vector<ExerciseSource> whole_course(const LintOptions& options) {
   try {
-    all = exercises::all_exercises(options.exercises.all_folders());
+    return exercises::all_exercises(options.exercises.all_folders());
   } catch (const std::runtime_error& error) {
     throw request_failure(printable(error.what()));
   }
+}
+
+std::vector<ExerciseSource> sources_to_lint(const LintOptions& options) {
+  std::vector<ExerciseSource> all = whole_course(options);
   if (options.names.empty()) {
     all.insert(all.begin(), exercises::template_exercise());
     return all;
@@ -161,10 +164,14 @@ int run_lint(const LintOptions& options) {
   if (options.red_team) return run_red_team(options);
   if (options.seeds) throw request_failure("--seeds without --red-team", "both or none");
   const std::vector<ExerciseSource> sources = sources_to_lint(options);
+  const std::vector<ExerciseSource> course = whole_course(options);
   auto list = nlohmann::ordered_json::array();
   std::size_t broken = 0, total = 0;
   for (const ExerciseSource& source : sources) {
-    const std::vector<LintProblem> problems = exercises::lint(source);
+    std::vector<LintProblem> problems = exercises::lint(source);
+    for (LintProblem& problem : exercises::lint_place(source, course)) {
+      problems.push_back(std::move(problem));
+    }
     total += problems.size();
     broken += problems.empty() ? 0 : 1;
     if (!options.json) print_problems(source, problems);

@@ -1,6 +1,8 @@
 #include "cli/exercises/checked_work.hpp"
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 #include <filesystem>
 
 #include "cli/exercises/failing_run_view.hpp"
@@ -9,23 +11,42 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "exercises/grader/grade/course.hpp"
+#include "exercises/grader/judge/predictions.hpp"
 #include "exercises/grader/report/reports.hpp"
 #include "text/visible.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::cli {
 namespace {
+
+/// "2026-11-28T10:00:00Z".
+std::string utc_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {text.data(), size};
+}
+
+/// What the learner predicted, beside what the program does.
+std::string predictions_text(const Learner& learner, const Work& work,
+                             const exercises::Verdict& verdict, const Terminal& terminal) {
+  std::string text;
+  const exercises::Predictions predictions = learner.progress().predictions_of(work.exercise->id);
+  for (const exercises::ComparedPrediction& one :
+       exercises::compare_predictions(*work.exercise, predictions, verdict)) {
+    for (const std::string& line : wrap(exercises::sentence_of(one), terminal.width - 2)) {
+      text += "  " + printable(line) + "\n";
+    }
+  }
+  return text.empty() ? "" : "\n" + text;
+}
 
 std::string so_far(const exercises::ProgressEntry* entry, const exercises::Verdict& verdict) {
   if (entry == nullptr || entry->points <= verdict.points) return "";
   return "Your best so far: " + exercises::points_text(entry->points) + " of " +
          points_text(verdict.max_points) + ".\n";
-}
-
-/// "04" for "04_outer_product": short enough for a command in a line.
-std::string short_name(const exercises::Exercise& exercise) {
-  const std::size_t digits = exercise.id.find_first_not_of("0123456789");
-  return printable(digits == 0 || digits == std::string::npos ? exercise.id
-                                                              : exercise.id.substr(0, digits));
 }
 
 /// The command that shows at which step a program loses cycles, at the largest size that was
@@ -51,7 +72,7 @@ std::string along_line(const Work& work, const exercises::Verdict& verdict) {
 
 void add_work_argument(CLI::App& command, std::vector<std::string>& words) {
   add_option(command, "work", words,
-             "an exercise, a file that is named after one, or both (what was started last)")
+             "an exercise, a file named after one, or both (what was started or checked last)")
       .expected(0, 2)
       .file(FileRole::kInput)
       .type_name("[ID] [FILE]");
@@ -71,7 +92,8 @@ void remember_verdict(Learner& learner, const Work& work, const exercises::Verdi
   std::error_code code;
   const std::filesystem::path path = std::filesystem::canonical(work.file, code);
   learner.remember([&](exercises::Progress& progress) {
-    exercises::record_verdict(progress, work.exercise->id, verdict);
+    exercises::record_verdict(progress, work.exercise->id, verdict,
+                              {utc_time(), code ? std::string() : path.string()});
     if (!code) progress.entry(work.exercise->id).file = path.string();
   });
 }
@@ -88,6 +110,7 @@ std::string check_text(const Learner& learner, const Work& work, const exercises
     text += "  More: flashlab exercises check " + short_name(*work.exercise) + " --explain\n";
   }
   if (full) text += along_line(work, verdict);
+  text += predictions_text(learner, work, verdict, terminal);
   text += "\n" + so_far(learner.progress().find(work.exercise->id), verdict);
   if (verdict.outcome == exercises::Outcome::kCostly) {
     text += "It is right, and done. It may cost less: flashlab exercises hint " + id + "\n";

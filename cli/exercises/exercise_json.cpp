@@ -7,6 +7,8 @@
 #include "cli/terminal/json.hpp"
 #include "exercises/grader/exercise/score_json.hpp"
 #include "exercises/grader/grade/course.hpp"
+#include "exercises/grader/judge/predictions.hpp"
+#include "exercises/grader/judge/records.hpp"
 #include "toymachine/count/count_json.hpp"
 #include "toymachine/trace/trace_html.hpp"
 #include "toymachine/trace/trace_json.hpp"
@@ -42,6 +44,31 @@ Json ranking_json(const exercises::Verdict& verdict) {
   return {{"sizes", verdict.ranking->sizes},
           {"programs", std::move(programs)},
           {"lower_bound", counts_json(verdict.ranking->lower_bound)}};
+}
+
+Json records_json(const exercises::Verdict& verdict) {
+  Json list = Json::array();
+  for (const exercises::Record& record : exercises::records_of(verdict)) {
+    list.push_back({{"key", record.key},
+                    {"value", toy::count_json(record.value)},
+                    {"below", record.is_of_solution ? "solution" : "full"},
+                    {"beaten", toy::count_json(record.beaten)}});
+  }
+  return list;
+}
+
+Json predictions_json(const CheckedFile& checked, const exercises::Verdict& verdict) {
+  Json list = Json::array();
+  for (const exercises::ComparedPrediction& one : exercises::compare_predictions(
+           checked.exercise, checked.progress.predictions_of(checked.exercise.id), verdict)) {
+    list.push_back({{"key", one.key},
+                    {"answer", one.answer},
+                    {"predicted", one.predicted.get_d()},
+                    {"counted", toy::count_json(one.counted)},
+                    {"right", one.is_right()},
+                    {"says", exercises::sentence_of(one)}});
+  }
+  return list;
 }
 
 }  // namespace
@@ -89,6 +116,7 @@ Json exercise_json(const exercises::Exercise& exercise) {
     object["arrays"] = task.arrays;
     object["sizes"] = std::move(sizes);
     object["full_marks"] = std::move(full);
+    object["predict"] = task.cost.predict;
   } else {
     Json questions = Json::array();
     for (const exercises::Question& question : exercise.questions.questions) {
@@ -151,6 +179,9 @@ Json verdict_json(const CheckedFile& checked, const exercises::Verdict& verdict)
           {"checks", std::move(checks)},
           {"findings", std::move(findings)},
           {"costs", std::move(costs)},
+          {"record", exercises::record_sentence(verdict)},
+          {"records", records_json(verdict)},
+          {"predictions", predictions_json(checked, verdict)},
           {"scores", exercises::scores_json(verdict)},
           {"load_lines", exercises::load_lines_json(verdict)},
           {"order_unknown", verdict.order_unknown},

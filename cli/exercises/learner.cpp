@@ -159,6 +159,12 @@ std::string points_text(double points) {
   return exercises::points_text(points) + (points == 1 ? " point" : " points");
 }
 
+std::string short_name(const exercises::Exercise& exercise) {
+  const std::size_t digits = exercise.id.find_first_not_of("0123456789");
+  return printable(digits == 0 || digits == std::string::npos ? exercise.id
+                                                              : exercise.id.substr(0, digits));
+}
+
 std::string shown_path(const std::string& file) {
   std::error_code code;
   const auto below = [&](const std::filesystem::path& folder) {

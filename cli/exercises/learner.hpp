@@ -75,6 +75,9 @@ class Learner {
 /// Returns "1 point", "8.25 points".
 std::string points_text(double points);
 
+/// Returns "04" for "04_outer_product": short enough for a command in a line.
+std::string short_name(const exercises::Exercise& exercise);
+
 /// Returns the shortest path to type here: "work/02_product.toy", "~/02_product.toy".
 std::string shown_path(const std::string& file);
 

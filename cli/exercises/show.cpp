@@ -82,7 +82,33 @@ std::string ranges_of(const exercises::DrawnSizes& drawn) {
   return text;
 }
 
-void program_rows(const exercises::Exercise& exercise, TextTable& table, const Terminal& terminal) {
+/// The formulas of the counts that the learner need not predict first.
+exercises::CountFormulas formulas_without(exercises::CountFormulas formulas,
+                                          const std::vector<std::string>& predicted) {
+  for (const std::string& key : predicted) formulas.erase(key);
+  return formulas;
+}
+
+/// What full marks cost. Counts that the learner predicts are left out until the exercise is passed.
+void cost_rows(const exercises::Exercise& exercise, bool tells_all, TextTable& table,
+               const Terminal& terminal) {
+  const exercises::Cost& cost = exercise.program.cost;
+  const std::vector<std::string> hidden = tells_all ? std::vector<std::string>{} : cost.predict;
+  if (const auto full = formulas_without(cost.full, hidden); !full.empty()) {
+    table.row({"full marks", formulas_text(full, exercise.program, terminal)});
+  }
+  if (!hidden.empty()) {
+    const bool is_first = formulas_without(cost.full, hidden).empty();
+    table.row({is_first ? "full marks" : "",
+               joined(hidden, ", ") + ": flashlab predict " + short_name(exercise)});
+  }
+  if (const auto most = formulas_without(cost.most, hidden); !most.empty()) {
+    table.row({"accepted", formulas_text(most, exercise.program, terminal)});
+  }
+}
+
+void program_rows(const exercises::Exercise& exercise, bool tells_all, TextTable& table,
+                  const Terminal& terminal) {
   const ProgramTask& task = exercise.program;
   table.row({"level", std::string(toy::to_string(task.level))});
   table.row({"instructions", instructions_of(task)});
@@ -120,21 +146,19 @@ void program_rows(const exercises::Exercise& exercise, TextTable& table, const T
     table.row({"points", correct});
   } else {
     table.row({"points", correct + "; its cost: up to " + points_text(task.points.cost)});
-    table.row({"full marks", formulas_text(task.cost.full, task, terminal)});
   }
-  if (!task.cost.most.empty()) {
-    table.row({"accepted", formulas_text(task.cost.most, task, terminal)});
-  }
+  cost_rows(exercise, tells_all, table, terminal);
   if (const auto& keys = task.cost.most_of_solution; !keys.empty()) {
     table.row({task.cost.most.empty() ? "accepted" : "",
                "no more " + joined(keys, ", ") + " than the solution has"});
   }
 }
 
-std::string facts_table(const exercises::Exercise& exercise, const Terminal& terminal) {
+std::string facts_table(const exercises::Exercise& exercise, bool tells_all,
+                        const Terminal& terminal) {
   TextTable table({{"your machine"}, {""}});
   if (exercise.kind == Kind::kProgram) {
-    program_rows(exercise, table, terminal);
+    program_rows(exercise, tells_all, table, terminal);
   } else {
     table = TextTable({{"your answers"}, {""}});
     table.row({"questions", std::to_string(exercise.questions.questions.size())});
@@ -195,7 +219,7 @@ void show_exercise(const exercises::Exercise& exercise, const Learner& learner,
   if (exercise.kind == Kind::kQuestions) {
     std::cout << markdown_text(questions_of(exercise), terminal) << "\n";
   }
-  std::cout << facts_table(exercise, terminal);
+  std::cout << facts_table(exercise, learner.progress().passed(exercise.id), terminal);
   print_next_command(exercise, learner);
 }
 

@@ -15,6 +15,9 @@ CommandAction add_exercises_debug(CLI::App& exercises);
 CommandAction add_exercises_hint(CLI::App& exercises);
 CommandAction add_exercises_watch(CLI::App& exercises);
 CommandAction add_exercises_solution(CLI::App& exercises);
+CommandAction add_exercises_predict(CLI::App& exercises);
+CommandAction add_exercises_history(CLI::App& exercises);
+CommandAction add_exercises_board(CLI::App& exercises);  // history.cpp, too
 CommandAction add_exercises_reset(CLI::App& exercises);
 CommandAction add_exercises_summary(CLI::App& exercises);
 

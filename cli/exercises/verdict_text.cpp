@@ -5,6 +5,7 @@
 
 #include "cli/exercises/cost_report.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "exercises/grader/judge/records.hpp"
 #include "exercises/grader/judge/score_text.hpp"
 #include "exercises/grader/report/reports.hpp"
 #include "text/visible.hpp"
@@ -180,10 +181,17 @@ std::string score_text(const Verdict& verdict, const Terminal& terminal) {
          load_table(verdict, terminal);
 }
 
-/// "+ full marks: 10 of 10 points".
+/// "+ full marks: 10 of 10 points", and below it what is better than the solution or full marks.
 std::string points_line(const Verdict& verdict, const Terminal& terminal) {
-  return outcome_text(verdict.outcome, terminal) + ": " + exercises::points_text(verdict.points) +
-         " of " + exercises::points_text(verdict.max_points) + " points\n";
+  const std::string record = exercises::record_sentence(verdict);
+  std::string text = outcome_text(verdict.outcome, terminal) + ": " +
+                     exercises::points_text(verdict.points) + " of " +
+                     exercises::points_text(verdict.max_points) + " points\n";
+  if (record.empty()) return text;
+  for (const std::string& line : wrap(printable(record), terminal.width - kVerdictIndent)) {
+    text += std::string(kVerdictIndent, ' ') + styled(line, Style::kGreen, terminal) + "\n";
+  }
+  return text;
 }
 
 }  // namespace

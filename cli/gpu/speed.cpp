@@ -213,6 +213,11 @@ double median_ms(const GpuRunReport& report) { return *report.row.measured->medi
 
 }  // namespace
 
+toy::Count predicted_time(const Exercise& exercise,
+                          const std::shared_ptr<const toy::Program>& program) {
+  return nanoseconds(predicted_time_ms(exercise, program));
+}
+
 void add_predicted_time(const Exercise& exercise, const std::string& text, Verdict& verdict) {
   if (!exercise.program.speed) return;
   const Speed& speed = *exercise.program.speed;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "exercises/grader/exercise/verdict.hpp"
@@ -11,6 +12,11 @@ namespace flashlab::cli {
 /// Keys of the times in Verdict::costs.
 inline constexpr const char* kPredictedTime = "predicted_ns";
 inline constexpr const char* kMeasuredTime = "measured_ns";
+
+/// Returns the predicted time of a program as kernels at the exercise's size, in nanoseconds. Throws
+/// Failure if it does not become kernels there.
+toy::Count predicted_time(const exercises::Exercise& exercise,
+                          const std::shared_ptr<const toy::Program>& program);
 
 /// Gives the verdict on a text of an exercise with Speed the points for its predicted time, beside that
 /// of the given program, and nothing to other verdicts. A right program that cannot become kernels at

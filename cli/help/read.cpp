@@ -2,6 +2,7 @@
 #include "cli/help/read.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <memory>
 #include <span>
@@ -122,7 +123,24 @@ class TerminalPage {
     if (line.starts_with("Next: [") || line.starts_with("Back to [")) return;
     if (line.starts_with("[<img")) return put(picture_text(line));
     if (line.starts_with(">")) line.remove_prefix(std::min<std::size_t>(2, line.size()));
-    put(line);
+    put(as_typed(line));
+  }
+
+  /// The line with `flashlab trace` for `./lab trace`, which a clone of the repository has. What only
+  /// ./lab can do stays.
+  static std::string as_typed(std::string_view line) {
+    constexpr std::string_view kScript = "./lab ";
+    constexpr std::array<std::string_view, 5> kOfScript{"test", "bench", "package", "playground",
+                                                        "gpu measure"};
+    std::string text(line);
+    for (std::size_t at = 0; (at = text.find(kScript, at)) != std::string::npos; ++at) {
+      const std::string_view rest = std::string_view(text).substr(at + kScript.size());
+      const bool is_command = at == 0 || text[at - 1] == '`';
+      const bool stays = std::any_of(kOfScript.begin(), kOfScript.end(),
+                                     [&](std::string_view word) { return rest.starts_with(word); });
+      if (is_command && !stays) text.replace(at, kScript.size(), "flashlab ");
+    }
+    return text;
   }
 
   void put(std::string_view line) {
@@ -132,7 +150,7 @@ class TerminalPage {
 
   void put_code(std::string_view line) {
     end_paragraph();
-    result_ += std::string(line) + "\n";
+    result_ += as_typed(line) + "\n";
   }
 
   /// A link may be broken between two lines.

@@ -159,10 +159,13 @@ void fields(auto& archive, Is<RankedTraffic> auto& traffic) {
 void fields(auto& archive, Is<Ranking> auto& ranking) {
   each(archive, ranking.sizes, ranking.programs, ranking.lower_bound);
 }
+void fields(auto& archive, Is<RegisterUse> auto& registers) {
+  each(archive, registers.value, registers.solution);
+}
 void fields(auto& archive, Is<Verdict> auto& verdict) {
   each(archive, verdict.outcome, verdict.points, verdict.max_points, verdict.checks,
-       verdict.findings, verdict.costs, verdict.size, verdict.scores, verdict.loads,
-       verdict.order_unknown, verdict.ranking);
+       verdict.findings, verdict.costs, verdict.size, verdict.registers, verdict.scores,
+       verdict.loads, verdict.order_unknown, verdict.ranking);
 }
 void fields(auto& archive, Is<WorkOrder> auto& order) {
   each(archive, order.id, order.folder, order.files, order.seed, order.explain, order.milliseconds,

@@ -42,7 +42,8 @@ async function openExercise(id) {
 
 function factsOf(exercise) {
   if (exercise.kind !== "program") return questionsOf(exercise);
-  const marks = Object.entries(exercise.full_marks).map(([key, formula]) => `${key.replace(/_/g, " ")} ≤ ${formula}`);
+  const marks = Object.entries(exercise.full_marks).map(([key, formula]) =>
+    `${key.replace(/_/g, " ")} ${exercise.predict.includes(key) ? "≤ ?" : `≤ ${formula}`}`);
   const rows = [["Registers", exercise.registers || "as many as you like"], ["Arrays", exercise.arrays.join("  ")],
                 ["Full marks", marks.join(", ")]];
   return [element("table", {}, element("tbody", {}, ...rows.filter(([, text]) => text).map(([name, text]) =>
@@ -72,7 +73,8 @@ function verdictOf(verdict) {
   const best = verdict.points === verdict.max_points;
   const said = element("div", {class: "verdict"},
     element("strong", {class: verdict.passed ? "good" : "bad"}, best ? "✓ Full marks" : verdict.passed ? "✓ Right" : "Not right yet"),
-    element("p", {}, `${verdict.points} of ${verdict.max_points} points`));
+    element("p", {}, `${verdict.points} of ${verdict.max_points} points`),
+    verdict.record ? element("p", {class: "good"}, verdict.record) : null);
   for (const {what, details} of verdict.findings) {
     said.append(element("div", {class: "block"}, element("p", {}, what), details.length > 0 ? element("pre", {tabindex: "0"}, [].concat(details).join("\n")) : null));
   }
@@ -86,7 +88,8 @@ function verdictOf(verdict) {
   const searched = verdict.scores.filter(({proof}) => proof && proof.verdict !== "not searched");
   if (searched.length > 0) said.append(scoresOf(searched));
   if (verdict.passed && verdict.next) {
-    const next = app.exercises.find(({id}) => !app.store.exercise(id).passed && id > verdict.id) || {id: verdict.next};
+    const here = app.exercises.findIndex(({id}) => id === verdict.id);
+    const next = app.exercises.slice(here + 1).find(({id}) => !app.store.exercise(id).passed) || {id: verdict.next};
     said.append(element("p", {}, element("a", {class: "button", href: "#exercise=" + next.id}, "Next exercise")));
   }
   return said;

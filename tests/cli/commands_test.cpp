@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "tests/cli/command.hpp"
+#include "text/lists.hpp"
 
 namespace flashlab::test {
 namespace {
@@ -186,6 +187,38 @@ TEST_CASE("the tour shows the counts of the course") {
     CAPTURE(part);
     CHECK_THAT(tour, contains(part));
   }
+}
+
+TEST_CASE("no line of the tour is wider than 80 columns, and its commands are not broken") {
+  const std::string tour = flashlab("tour --width 80").out;
+  CHECK(widest_line(tour) <= 80);
+  const std::string narrow = flashlab("tour --width 40").out;
+  for (const char* command :
+       {"flashlab read 1", "flashlab next", "flashlab trace softmax_safe --html s.html",
+        "flashlab sweep matmul_blocked --registers 3..30",
+        "flashlab programs softmax_safe > my.toy"}) {
+    CAPTURE(command);
+    CHECK_THAT(tour, contains("\n  " + std::string(command)));
+    CHECK_THAT(narrow, contains("\n  " + std::string(command) + "\n"));
+  }
+  CHECK(tour.ends_with("Now begin: flashlab read 1\n"));
+}
+
+TEST_CASE("every command that the tour shows works as it is printed") {
+  const Workplace place;
+  const std::string tour = place.shell("flashlab tour").out;
+  std::size_t commands = 0;
+  for (const std::string_view line : split_at(tour, '\n')) {
+    std::string_view command = line;
+    if (command.starts_with("$ ")) command.remove_prefix(2);
+    command = trimmed(command);
+    if (!command.starts_with("flashlab ")) continue;
+    const std::string typed(command.substr(0, command.find("   ")));
+    CAPTURE(typed);
+    CHECK(place.shell("export HOME=$PWD\n" + typed.substr(0, typed.find("  "))).code == 0);
+    ++commands;
+  }
+  CHECK(commands == 14);
 }
 
 }  // namespace

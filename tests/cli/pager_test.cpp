@@ -32,10 +32,10 @@ std::ptrdiff_t printed_rows(const std::string& text) {
 TEST_CASE("output longer than the window goes through the pager, all of it", "[pager]") {
   if (!OnTerminal::is_possible()) FLASHLAB_SKIP("`script` gets no terminal here");
   const OnTerminal place;
-  const Outcome outcome = place.on_terminal(kCatcher, "tour --color never");
+  const Outcome outcome = place.on_terminal(kCatcher, "exercises list --color never");
   REQUIRE(place.paged());
   CHECK(outcome.out.empty());
-  CHECK(place.read("paged") == place.shell("flashlab tour").out);
+  CHECK(place.read("paged") == place.shell("HOME=$PWD flashlab exercises list").out);
 }
 
 TEST_CASE("help goes through the pager, too", "[pager]") {
@@ -58,15 +58,15 @@ TEST_CASE("no pager is used if the user, the terminal or the output forbids it",
   const OnTerminal place;
   const auto is_printed = [&](const std::string& environment, const std::string& arguments) {
     const Outcome outcome = place.on_terminal(environment, arguments);
-    CHECK_THAT(outcome.out, contains("The machine") && contains("Where to go from here") &&
-                                contains("flashlab next "));
+    CHECK_THAT(outcome.out, contains("0 of 40 exercises done") && contains("03_full_product") &&
+                                contains("Go on with: flashlab exercises start"));
     return !place.paged();
   };
-  CHECK(is_printed(kCatcher, "tour --no-pager"));
-  CHECK(is_printed("PAGER=", "tour"));
-  CHECK(is_printed("PAGER=cat", "tour"));
-  CHECK(is_printed(std::string(kCatcher) + " TERM=dumb", "tour"));
-  CHECK(is_printed(kCatcher, "tour | cat"));
+  CHECK(is_printed(kCatcher, "exercises list --no-pager"));
+  CHECK(is_printed("PAGER=", "exercises list"));
+  CHECK(is_printed("PAGER=cat", "exercises list"));
+  CHECK(is_printed(std::string(kCatcher) + " TERM=dumb", "exercises list"));
+  CHECK(is_printed(kCatcher, "exercises list | cat"));
 }
 
 TEST_CASE("a line that is wider than the window counts as the rows that it takes", "[pager]") {

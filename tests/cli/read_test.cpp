@@ -65,6 +65,18 @@ TEST_CASE("a page that is not there is answered with a near one", "[read]") {
   CHECK_THAT(outcome.err, contains("there is no page 'glosary'") && contains("mean glossary?"));
 }
 
+TEST_CASE("read shows commands as they are typed without a clone of the repository", "[read]") {
+  const std::string index = flashlab("read index --width 120").out;
+  CHECK_THAT(index, contains("flashlab tour") && contains("flashlab exercises"));
+  CHECK_THAT(index, !contains("./lab tour") && !contains("./lab exercises"));
+  CHECK_THAT(flashlab("read first_exercise").out, !contains("./lab exercises"));
+  for (int chapter = 1; chapter <= 14; ++chapter) {
+    CAPTURE(chapter);
+    CHECK_THAT(flashlab("read " + std::to_string(chapter)).out, !contains("./lab exercises start"));
+  }
+  CHECK_THAT(flashlab("read testing").out, contains("./lab bench hostile"));  // no command
+}
+
 TEST_CASE("an exercise names the command that prints its chapter", "[read]") {
   CHECK_THAT(flashlab("exercises show 8").out, contains("flashlab read 4"));
 }

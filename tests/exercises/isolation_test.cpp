@@ -73,6 +73,7 @@ Verdict full_verdict() {
   verdict.findings = {{"what", {"one", std::string("t\0wo", 4)}, 11, 12, "n = 2", true}};
   verdict.costs = {{"cycles", 30, 25, 24, 50, 0.8}};
   verdict.size = {{"n", 16}};
+  verdict.registers = RegisterUse{31, 32};
   verdict.scores.resize(2);
   verdict.scores[0].size = {{"n", 4}};
   verdict.scores[0].cycles = 41;
@@ -105,6 +106,9 @@ TEST_CASE("a verdict comes back as it was sent, every member of it", "[isolation
   CHECK(got.findings[0].line == 11);
   CHECK(got.findings[0].step == 12);
   CHECK(got.findings[0].inputs == "n = 2");
+  REQUIRE(got.registers);
+  CHECK(got.registers->value == 31);
+  CHECK(got.registers->solution == 32);
   CHECK(got.findings[0].is_about_cost);
   REQUIRE(got.costs.size() == 1);
   CHECK(got.costs[0].key == "cycles");

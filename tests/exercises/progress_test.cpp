@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace flashlab::exercises;
+namespace toy = flashlab::toy;
 
 class Folder {
  public:
@@ -192,6 +193,99 @@ TEST_CASE("a progress file that is a link stays one", "[progress]") {
   CHECK(Progress::parse(elsewhere.text()).find("01_c00")->checks == 5);
 }
 
+TEST_CASE("results and predictions are read as they were written", "[progress]") {
+  const Folder folder;
+  const ProgressResult result{"02 odd: name#",
+                              "2026-11-28T10:00:00Z",
+                              8.25,
+                              {{"cycles", 25}, {"k.loads", toy::Count("123456789012345678901")}},
+                              "/home/a b/file points 3.toy"};
+  ProgressFile(folder.path()).update([&](Progress& progress) {
+    progress.add_result(result);
+    progress.predict("02 odd: name#", {{"loads", "3*n + 1"}, {"cycles", "7"}});
+  });
+  ProgressFile file(folder.path());
+  const Progress progress = file.read();
+  CHECK(file.notes().empty());
+  const auto results = progress.results_of("02 odd: name#");
+  REQUIRE(results.size() == 1);
+  CHECK(results[0].when == result.when);
+  CHECK(results[0].points == 8.25);
+  CHECK(results[0].costs == result.costs);
+  CHECK(results[0].file == result.file);
+  CHECK(progress.predictions_of("02 odd: name#") ==
+        Predictions{{"loads", "3*n + 1"}, {"cycles", "7"}});
+  CHECK(progress.predictions_of("01_a").empty());
+}
+
+TEST_CASE("results that cannot be read are kept, and named", "[progress]") {
+  const std::string text =
+      "current: 01_a\n"
+      "result: 01_a 2026-11-28T10:00:00Z points 10 cycles 7\n"
+      "result: 01_a yesterday points 10 cycles 7\n"
+      "result: 01_a 2026-11-28T10:00:00Z points 10 cycles -7\n"
+      "result: 01_a 2026-11-28T10:00:00Z points 10 cyc\n"
+      "predicted: 01_a loads\n"
+      "predicted: 01_a loads=12\n"
+      "predicted: 01_a loads=13\n";
+  const Progress progress = Progress::parse(text);
+  CHECK(progress.damaged_lines() == std::vector<std::size_t>{3, 4, 5, 6, 8});
+  CHECK(progress.to_text() == text);
+  CHECK(progress.results_of("01_a").size() == 1);
+  CHECK(progress.predictions_of("01_a").at("loads") == "12");
+}
+
+TEST_CASE("the same result again is not kept twice, and a new one comes last", "[progress]") {
+  Progress progress;
+  const auto add = [&](const char* when, int cycles, const char* file) {
+    progress.add_result({"01_a", when, 10, {{"cycles", cycles}}, file});
+  };
+  add("2026-11-28T10:00:00Z", 28, "a.toy");
+  add("2026-11-28T10:01:00Z", 28, "a.toy");
+  add("2026-11-28T10:02:00Z", 22, "b.toy");
+  add("2026-11-28T10:03:00Z", 28, "a.toy");
+  const auto results = progress.results_of("01_a");
+  REQUIRE(results.size() == 3);
+  CHECK(results.front().when == "2026-11-28T10:00:00Z");
+  CHECK(results.back().when == "2026-11-28T10:03:00Z");
+}
+
+TEST_CASE("of very many results the oldest goes that is not the best of its file", "[progress]") {
+  Progress progress;
+  const auto add = [&](std::size_t cycles, const char* file) {
+    progress.add_result(
+        {"01_a", "2026-11-28T10:00:00Z", 10, {{"cycles", toy::Count(cycles)}}, file});
+  };
+  add(20, "best.toy");
+  for (std::size_t i = 0; i < kMostResults + 5; ++i) add(100 + i, "other.toy");
+  const auto results = progress.results_of("01_a");
+  REQUIRE(results.size() == kMostResults);
+  CHECK(results[0].costs.at("cycles") == 20);
+  CHECK(results[1].costs.at("cycles") == 100);  // the best of the other file
+  CHECK(results[2].costs.at("cycles") == 107);
+  CHECK(results.back().costs.at("cycles") == 100 + kMostResults + 4);
+}
+
+TEST_CASE("more points are better, then fewer cycles, then fewer loads", "[progress]") {
+  const auto result = [](double points, int cycles, int loads) {
+    return ProgressResult{"01_a", {}, points, {{"cycles", cycles}, {"loads", loads}}, {}};
+  };
+  CHECK(is_better(result(10, 30, 9), result(9, 20, 4)));
+  CHECK(is_better(result(10, 20, 9), result(10, 21, 4)));
+  CHECK(is_better(result(10, 20, 8), result(10, 20, 9)));
+  CHECK_FALSE(is_better(result(10, 20, 9), result(10, 20, 9)));
+}
+
+TEST_CASE("forgetting an exercise forgets its results and predictions", "[progress]") {
+  Progress progress = Progress::parse(
+      "01_a full\nresult: 01_a 2026-11-28T10:00:00Z points 10\npredicted: 01_a loads=12\n"
+      "result: 02_b 2026-11-28T10:00:00Z points 10\n");
+  progress.forget("01_a");
+  CHECK(progress.results_of("01_a").empty());
+  CHECK(progress.predictions_of("01_a").empty());
+  CHECK(progress.results_of("02_b").size() == 1);
+}
+
 TEST_CASE("forgetting an exercise leaves the others", "[progress]") {
   Progress progress = Progress::parse("current: 01_a\n# mine\n01_a full\n02_b started\n");
   CHECK(progress.forget("01_a"));
@@ -208,12 +302,15 @@ TEST_CASE("processes that write at once lose nothing of each other", "[progress]
     for (int i = 0; i < kChanges; ++i) {
       ProgressFile(folder.path()).update([&](Progress& progress) {
         check_once(progress);
+        progress.add_result(
+            {"01_c00", "2026-11-28T10:00:00Z", 10, {{"cycles", i}}, std::to_string(process)});
         ++progress.entry("own_" + std::to_string(process)).hints;
       });
     }
   });
   const Progress progress = ProgressFile(folder.path()).read();
   CHECK(progress.find("01_c00")->checks == kProcesses * kChanges);
+  CHECK(progress.results_of("01_c00").size() == kProcesses * kChanges);
   for (int i = 0; i < kProcesses; ++i) {
     REQUIRE(progress.find("own_" + std::to_string(i)) != nullptr);
     CHECK(progress.find("own_" + std::to_string(i))->hints == kChanges);

@@ -6,6 +6,29 @@
 #include "text/read_number.hpp"
 
 namespace flashlab::toy::detail {
+namespace {
+
+/// Returns "a[0][1]" for "a01", as texts write a cell: the array's name, and a digit for each axis (or,
+/// of one axis, a number). Nothing if the word is none.
+std::optional<std::string> meant_cell(std::string_view word,
+                                      const std::vector<ArrayDeclaration>& arrays) {
+  for (const ArrayDeclaration& array : arrays) {
+    if (!word.starts_with(array.name)) continue;
+    const std::string_view digits = word.substr(array.name.size());
+    const std::size_t axes = array.extents.size();
+    if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos) {
+      continue;
+    }
+    if (axes == 1) return array.name + "[" + std::string(digits) + "]";
+    if (digits.size() != axes) continue;
+    std::string cell = array.name;
+    for (const char digit : digits) cell += std::string("[") + digit + "]";
+    return cell;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 std::optional<std::int64_t> register_number(std::string_view word) {
   if (word.size() < 2 || (word[0] != 'R' && word[0] != 'r')) return std::nullopt;
@@ -88,10 +111,12 @@ std::optional<Operand> OperandParser::cell_operand(Cursor& cursor, const std::st
       found->second.kind != NamedThing::Kind::kArray) {
     std::vector<std::string> names;
     for (const ArrayDeclaration& array : program_.arrays) names.push_back(array.name);
+    const auto cell = meant_cell(word.text, program_.arrays);
     error(word.span,
           word.kind == TokenKind::kIdentifier ? "there is no array " + describe(word)
                                               : "found " + describe(word),
-          "an array cell for " + role + ", such as x[0]", nearest(word.text, names).value_or(""));
+          "an array cell for " + role + ", such as x[0]",
+          cell ? *cell : nearest(word.text, names).value_or(""));
     return std::nullopt;
   }
   Operand operand;

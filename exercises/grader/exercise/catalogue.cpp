@@ -50,31 +50,63 @@ const std::map<std::string, ExerciseSource>& embedded() {
 
 constexpr const char* kTemplate = "template";
 
-/// Returns the chapter that exercise.toml names. Returns nothing if it names none or cannot be read;
-/// the errors are reported when the exercise is read.
-std::string chapter_of(const ExerciseSource& source) {
+/// Puts sources that are sorted by id into the course's order.
+class CourseOrder {
+ public:
+  explicit CourseOrder(std::vector<ExerciseSource> sources) : sources_(std::move(sources)) {
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      places_.push_back(course_place(sources_[i]));
+      by_chapter_.push_back(i);
+    }
+    std::stable_sort(by_chapter_.begin(), by_chapter_.end(), [&](std::size_t a, std::size_t b) {
+      const std::string &left = places_[a].chapter, &right = places_[b].chapter;
+      return std::tuple(left.empty(), left) < std::tuple(right.empty(), right);
+    });
+  }
+
+  std::vector<ExerciseSource> ordered() {
+    for (const std::size_t one : by_chapter_) {
+      if (!follows_another(one)) take(one);
+    }
+    for (const std::size_t one : by_chapter_)
+      take(one);  // those that follow each other in a circle
+    std::vector<ExerciseSource> all;
+    for (const std::size_t one : order_) all.push_back(std::move(sources_[one]));
+    return all;
+  }
+
+ private:
+  bool follows_another(std::size_t one) const {
+    return std::any_of(sources_.begin(), sources_.end(), [&](const ExerciseSource& source) {
+      return source.id == places_[one].after;
+    });
+  }
+
+  /// Takes an exercise, and then those that follow it, each with its own followers.
+  void take(std::size_t one) {
+    if (std::find(order_.begin(), order_.end(), one) != order_.end()) return;
+    order_.push_back(one);
+    for (const std::size_t other : by_chapter_) {
+      if (places_[other].after == sources_[one].id) take(other);
+    }
+  }
+
+  std::vector<ExerciseSource> sources_;
+  std::vector<CoursePlace> places_;              // of each source
+  std::vector<std::size_t> by_chapter_, order_;  // indices of sources
+};
+
+}  // namespace
+
+CoursePlace course_place(const ExerciseSource& source) {
   const auto file = source.files.find("exercise.toml");
   if (file == source.files.end()) return {};
   std::vector<ReadError> unreported;
   ErrorList errors("exercise.toml", file->second, unreported);
   const auto table = parse_toml(errors);
-  return table ? (*table)["chapter"].value_or(std::string()) : std::string();
+  if (!table) return {};
+  return {(*table)["chapter"].value_or(std::string()), (*table)["after"].value_or(std::string())};
 }
-
-/// Sorts by chapter and then by id; exercises without a chapter come last.
-void sort_by_chapter(std::vector<ExerciseSource>& sources) {
-  using Place = std::tuple<bool, std::string, std::string>;
-  std::map<std::string, Place> places;
-  for (const ExerciseSource& source : sources) {
-    const std::string chapter = chapter_of(source);
-    places[source.id] = {chapter.empty(), chapter, source.id};
-  }
-  std::sort(sources.begin(), sources.end(), [&](const ExerciseSource& a, const ExerciseSource& b) {
-    return places.at(a.id) < places.at(b.id);
-  });
-}
-
-}  // namespace
 
 const std::vector<ExerciseSource>& builtin_exercises() {
   static const std::vector<ExerciseSource> kAll = [] {
@@ -119,8 +151,7 @@ std::vector<ExerciseSource> all_exercises(const std::vector<std::string>& folder
   }
   std::vector<ExerciseSource> all;
   for (auto& [id, source] : by_id) all.push_back(std::move(source));
-  sort_by_chapter(all);
-  return all;
+  return CourseOrder(std::move(all)).ordered();
 }
 
 }  // namespace flashlab::exercises

@@ -16,6 +16,14 @@ struct ExerciseSource {
   Files files;
 };
 
+/// Where exercise.toml puts the exercise in the course.
+struct CoursePlace {
+  std::string chapter;  // "docs/04_softmax.md"; may be empty
+  std::string after;    // the id of the exercise that it follows; may be empty
+};
+/// Both are empty if exercise.toml cannot be read; reading the exercise reports why.
+CoursePlace course_place(const ExerciseSource& source);
+
 /// Returns the exercises inside the command, by id.
 const std::vector<ExerciseSource>& builtin_exercises();
 
@@ -27,8 +35,9 @@ const ExerciseSource& template_exercise();
 ExerciseSource load_folder(const std::string& path);
 
 /// Returns the built-in exercises and every folder in `folders` that has an exercise.toml, in the
-/// course's order: by chapter, then by id; exercises without a chapter come last. A later exercise
-/// replaces an earlier one of the same id. Throws std::runtime_error.
+/// course's order: by chapter, then by id; exercises without a chapter come last. An exercise whose
+/// exercise.toml has `after` stands behind that one instead. A later exercise replaces an earlier one
+/// of the same id. Throws std::runtime_error.
 std::vector<ExerciseSource> all_exercises(const std::vector<std::string>& folders);
 
 }  // namespace flashlab::exercises

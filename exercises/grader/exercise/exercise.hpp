@@ -70,8 +70,10 @@ struct Inputs {
 using CountFormulas = std::map<std::string, toy::Polynomial>;  // by key of counter_descriptions()
 
 struct Cost {
-  CountFormulas full;                      // at most this: all points for cost
-  CountFormulas most;                      // more than this: not accepted
+  CountFormulas full;  // at most this: all points for cost
+  CountFormulas most;  // more than this: not accepted
+  /// Keys of `full` that the learner predicts: no text of the exercise tells them.
+  std::vector<std::string> predict;
   std::set<std::string> most_of_solution;  // more than the solution: not accepted; none of `most`
   /// A program without the exercise's idea: its cost earns no points. Null: twice `full` does.
   std::shared_ptr<const toy::Program> naive;
@@ -243,6 +245,7 @@ struct Exercise {
   Kind kind = Kind::kProgram;
   bool demo = false;               // already solved: the first key press succeeds
   std::string chapter;             // "docs/04_softmax.md"; may be empty
+  std::string after;               // the id of the one that it follows in the course; may be empty
   std::string problem;             // problem.md
   std::string afterwards;          // afterwards.md: answers to its last questions; may be empty
   std::vector<std::string> hints;  // kHintLevels of them

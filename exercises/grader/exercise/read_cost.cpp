@@ -13,6 +13,14 @@ void PartReader::read_cost(TomlTable& cost) {
   Cost& result = exercise.program.cost;
   read_formulas(cost, "full", result.full);
   read_formulas(cost, "most", result.most, &result.most_of_solution);
+  result.predict = cost.texts("predict");
+  for (const std::string& key : result.predict) {
+    if (result.full.contains(key)) continue;
+    std::vector<std::string> keys;
+    for (const auto& entry : result.full) keys.push_back(entry.first);
+    cost.wrong("predict", "'" + key + "' is no cost for full marks", "one of " + joined(keys),
+               nearest(key, keys).value_or(""));
+  }
   if (cost.has("naive")) result.naive = program(cost.line("naive"), &cost, "naive");
   if (exercise.program.sizes.empty()) return;
   const Size& largest = exercise.program.sizes.back();

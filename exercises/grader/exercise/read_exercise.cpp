@@ -23,6 +23,13 @@ void read_top(TomlTable& top, Exercise& exercise) {
   }
   exercise.demo = top.flag("demo");
   exercise.chapter = top.line("chapter");
+  exercise.after = top.line("after");
+  if (exercise.after == exercise.id && !exercise.after.empty()) {
+    top.wrong("after", "an exercise cannot follow itself", "the id of another exercise");
+  } else if (!exercise.after.empty() && !is_exercise_id(exercise.after)) {
+    top.wrong("after", "'" + printable(exercise.after) + "' is not the id of an exercise",
+              "the name of an exercise's folder");
+  }
 }
 
 void check_id(const std::string& id, ErrorList& errors) {

@@ -116,13 +116,21 @@ struct Ranking {
   std::vector<toy::Count> lower_bound;
 };
 
+/// The most registers that hold values still to be read, at one point of a program
+/// (toy::peak_registers).
+struct RegisterUse {
+  std::int64_t value = 0;     // the submission's
+  std::int64_t solution = 0;  // of the exercise's solution
+};
+
 struct Verdict {
   Outcome outcome = Outcome::kUnreadable;
   double points = 0, max_points = 0;
   std::vector<Check> checks;
-  std::vector<Finding> findings;   // the most important first; may be empty
-  std::vector<CostLine> costs;     // right results only
-  Size size;                       // at which the costs were counted
+  std::vector<Finding> findings;         // the most important first; may be empty
+  std::vector<CostLine> costs;           // right results only
+  Size size;                             // at which the costs were counted
+  std::optional<RegisterUse> registers;  // at `size`; of exercises that limit registers
   std::vector<SizeScore> scores;   // right programs only; smallest size first, the last is `size`
   std::vector<LoadLine> loads;     // lines that load, at `size`, in program order
   std::string order_unknown;       // why the order's minimum cost is not known; may be empty

@@ -2,12 +2,23 @@
 
 #include <algorithm>
 
+#include "exercises/grader/judge/records.hpp"
+
 namespace flashlab::exercises {
 namespace {
 
 ProgressState state_of(const Verdict& verdict) {
   if (verdict.outcome == Outcome::kFull) return ProgressState::kFull;
   return verdict.passed() ? ProgressState::kPassed : ProgressState::kStarted;
+}
+
+ProgressResult result_of(const std::string& id, const Verdict& verdict, const CheckedAt& checked) {
+  ProgressResult result{id, checked.when, verdict.points, {}, checked.file};
+  for (const CostLine& line : verdict.costs) result.costs[line.key] = line.value;
+  if (verdict.registers) {
+    result.costs[std::string(kRegisters)] = toy::Count(verdict.registers->value);
+  }
+  return result;
 }
 
 }  // namespace
@@ -28,12 +39,16 @@ std::string next_exercise(const std::vector<std::string>& ids, const Progress& p
   return known && !progress.passed(current) ? current : next_after(ids, progress, current);
 }
 
-void record_verdict(Progress& progress, const std::string& id, const Verdict& verdict) {
+void record_verdict(Progress& progress, const std::string& id, const Verdict& verdict,
+                    const CheckedAt& checked) {
   ProgressEntry& entry = progress.entry(id);
   ++entry.checks;
   entry.points = std::max(entry.points, verdict.points);
   entry.state = std::max(entry.state, state_of(verdict));
   progress.set_current(id);
+  if (verdict.points > 0 && !checked.when.empty()) {
+    progress.add_result(result_of(id, verdict, checked));
+  }
 }
 
 }  // namespace flashlab::exercises

@@ -17,7 +17,15 @@ std::string next_after(const std::vector<std::string>& ids, const Progress& prog
 /// Returns the current exercise if it is unfinished, else the next one.
 std::string next_exercise(const std::vector<std::string>& ids, const Progress& progress);
 
-/// Counts a check, stores the best result, and makes this exercise the current one.
-void record_verdict(Progress& progress, const std::string& id, const Verdict& verdict);
+/// When a file was checked, and which.
+struct CheckedAt {
+  std::string when;  // "2026-11-28T10:00:00Z"; empty: the result is not kept
+  std::string file;  // may be empty
+};
+
+/// Counts a check, keeps the best points and a result that earned some, and makes this exercise the
+/// current one.
+void record_verdict(Progress& progress, const std::string& id, const Verdict& verdict,
+                    const CheckedAt& checked = {});
 
 }  // namespace flashlab::exercises

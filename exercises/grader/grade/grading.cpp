@@ -300,6 +300,12 @@ class Grading {
       verdict_.costs.back().solution =
           count_of(line.key, prepared_.solution_counters, prepared_.solution);
     }
+    if (!task_.registers.empty() && !last_.machines) {
+      within_budget([&] {
+        verdict_.registers = {toy::peak_registers(*last_.bound),
+                              toy::peak_registers(prepared_.solution)};
+      });
+    }
     verdict_.points = task_.points.correct;
     if (prepared_.large.counted.empty() && !within_budget([&] { judge_order(); })) {
       verdict_.scores.clear();

@@ -12,6 +12,7 @@
 #include "exercises/grader/judge/disagreement.hpp"
 #include "exercises/grader/prove/blanket_sheet.hpp"
 #include "exercises/grader/prove/red_team.hpp"
+#include "exercises/grader/prove/told_counts.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
 
@@ -69,6 +70,8 @@ class Linter {
     check_guesses();
     check_hints();
     check_afterwards();
+    for (LintProblem& problem : lint_told_counts(*exercise_))
+      problems_.push_back(std::move(problem));
     check_files();
     check_proven();
     return std::move(problems_);

@@ -22,4 +22,9 @@ struct LintProblem {
 std::vector<LintProblem> lint(const ExerciseSource& source, const GraderOptions& options = {},
                               const Files& measurements = committed_measurements());
 
+/// Returns what is wrong with the exercise's place among all others: it follows one that there is not,
+/// or itself, through others.
+std::vector<LintProblem> lint_place(const ExerciseSource& source,
+                                    const std::vector<ExerciseSource>& all);
+
 }  // namespace flashlab::exercises

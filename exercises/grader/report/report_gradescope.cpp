@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "exercises/grader/exercise/score_json.hpp"
+#include "exercises/grader/judge/records.hpp"
 #include "exercises/grader/judge/score_text.hpp"
 #include "exercises/grader/report/reports.hpp"
 #include "text/sha256.hpp"
@@ -40,6 +41,7 @@ std::string costs_text(const Verdict& verdict) {
     text += line.key + ": " + line.value.get_str() + " (full marks at " + line.full.get_str() +
             size + ")\n";
   }
+  if (const std::string record = record_sentence(verdict); !record.empty()) text += record + "\n";
   for (const std::string& one : score_sentences(verdict)) text += one + "\n";
   for (const LoadLine& line : verdict.loads) {
     if (line.avoidable == 0) continue;

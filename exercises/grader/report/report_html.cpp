@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "exercises/grader/judge/records.hpp"
 #include "exercises/grader/judge/score_text.hpp"
 #include "exercises/grader/report/reports.hpp"
 #include "report_page_files.hpp"
@@ -67,6 +68,7 @@ std::vector<std::string> lines_of(const Verdict& verdict) {
     all.insert(all.end(), lines.begin(), lines.end());
   }
   if (!verdict.passed()) return all;
+  if (std::string record = record_sentence(verdict); !record.empty()) all.push_back(record);
   for (const std::string& one : score_sentences(verdict)) all.push_back(one);
   for (const LoadLine& line : verdict.loads) {
     if (line.avoidable == 0) continue;

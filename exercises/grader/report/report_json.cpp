@@ -2,6 +2,7 @@
 
 #include "exercises/grader/exercise/score_json.hpp"
 #include "exercises/grader/exercise/verdict.hpp"
+#include "exercises/grader/judge/records.hpp"
 #include "exercises/grader/report/reports.hpp"
 #include "toymachine/count/count_json.hpp"
 
@@ -56,6 +57,9 @@ Json student_json(const StudentResult& student) {
               {"size", size_json(verdict.size)},
               {"scores", scores_json(verdict)},
               {"load_lines", load_lines_json(verdict)}};
+  if (std::string record = record_sentence(verdict); !record.empty()) {
+    one["record"] = std::move(record);
+  }
   if (!verdict.order_unknown.empty()) one["order_unknown"] = verdict.order_unknown;
   if (!student.notes.empty()) one["notes"] = student.notes;
   return one;

@@ -72,6 +72,16 @@ TEST_CASE("an unknown mnemonic shows place, caret, what was expected and a near 
         "  did you mean LOAD?\n");
 }
 
+TEST_CASE("a cell that is written as texts write it is suggested with its indices") {
+  const std::string head = ".isa matmul\n.input a[2][2]\n.input x[9]\n.output ab[2][2]\n";
+  CHECK_THAT(assembly_errors(head + "LOAD a00, R0\n"),
+             contains("there is no array 'a00'") && contains("did you mean a[0][0]?"));
+  CHECK_THAT(assembly_errors(head + "LOAD a01, R0\n"), contains("did you mean a[0][1]?"));
+  CHECK_THAT(assembly_errors(head + "LOAD x12, R0\n"), contains("did you mean x[12]?"));
+  CHECK_THAT(assembly_errors(head + "STORE R0, ab10\n"), contains("did you mean ab[1][0]?"));
+  CHECK_THAT(assembly_errors(head + "LOAD a0, R0\n"), !contains("a[0]"));
+}
+
 TEST_CASE("all errors of a file are reported at once, in the order of the file") {
   const std::string errors = assembly_errors(
       ".isa matmul\n.input x[4]\n.output o[4]\nLOAD y[0], R0\nEXP R0, R0\nfor i in 0..m\n"
