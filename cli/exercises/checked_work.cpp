@@ -15,9 +15,11 @@
 namespace flashlab::cli {
 namespace {
 
-std::string so_far(const exercises::ProgressEntry* entry, const exercises::Verdict& verdict) {
-  if (entry == nullptr || entry->points <= verdict.points) return "";
-  return "Your best so far: " + exercises::points_text(entry->points) + " of " +
+std::string so_far(const exercises::ProgressEntry* entry, const exercises::Exercise& exercise,
+                   const exercises::Verdict& verdict) {
+  const double best = exercises::best_points(entry, exercise);
+  if (best <= verdict.points) return "";
+  return "Your best so far: " + exercises::points_text(best) + " of " +
          points_text(verdict.max_points) + ".\n";
 }
 
@@ -88,7 +90,7 @@ std::string check_text(const Learner& learner, const Work& work, const exercises
     text += "  More: flashlab exercises check " + short_name(*work.exercise) + " --explain\n";
   }
   if (full) text += along_line(work, verdict);
-  text += "\n" + so_far(learner.progress().find(work.exercise->id), verdict);
+  text += "\n" + so_far(learner.progress().find(work.exercise->id), *work.exercise, verdict);
   if (verdict.outcome == exercises::Outcome::kCostly) {
     text += "It is right, and done. It may cost less: flashlab exercises hint " + id + "\n";
   }

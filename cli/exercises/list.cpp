@@ -11,6 +11,7 @@
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/json.hpp"
+#include "exercises/grader/grade/course.hpp"
 #include "exercises/grader/report/reports.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
@@ -59,12 +60,14 @@ std::string status_of(const ProgressEntry* entry, bool next) {
 ListedExercise row_of(const exercises::Exercise& exercise, const ProgressEntry* entry, bool next,
                       const Terminal& terminal) {
   const std::string most = exercises::points_text(exercise.max_points());
-  ListedExercise row{mark_of(entry, next, terminal),
-                     printable(exercise.id),
-                     printable(exercise.title),
-                     (entry == nullptr ? "-" : exercises::points_text(entry->points)) + "/" + most,
-                     status_of(entry, next),
-                     Style::kDim};
+  ListedExercise row{
+      mark_of(entry, next, terminal),
+      printable(exercise.id),
+      printable(exercise.title),
+      (entry == nullptr ? "-" : exercises::points_text(exercises::best_points(entry, exercise))) +
+          "/" + most,
+      status_of(entry, next),
+      Style::kDim};
   if (entry != nullptr && entry->state != ProgressState::kStarted) row.style = Style::kGreen;
   if (next) row.style = Style::kYellow;
   return row;
@@ -131,7 +134,7 @@ void print_head(const std::vector<ExercisePointer>& all, const Learner& learner,
     most += exercise->max_points();
     const ProgressEntry* entry = learner.progress().find(exercise->id);
     if (entry == nullptr) continue;
-    points += std::min(entry->points, exercise->max_points());
+    points += exercises::best_points(entry, *exercise);
     if (entry->state != ProgressState::kStarted) ++done;
   }
   const std::string text = std::to_string(done) + " of " + std::to_string(all.size()) +

@@ -191,7 +191,7 @@ function listKept() {
   const entries = app.exercises.map(({id}) => app.store.exercise(id));
   const points = entries.reduce((sum, {points: earned}) => sum + earned, 0);
   const most = app.exercises.reduce((sum, {max_points: possible}) => sum + possible, 0);
-  byId("kept-facts").textContent = `${entries.filter(({passed}) => passed).length} of ${entries.length} exercises done, ${points} of ${most} points.`;
+  byId("kept-facts").textContent = `${entries.filter(({passed}) => passed).length} of ${entries.length} exercises done, ${Number(points.toFixed(6))} of ${Number(most.toFixed(6))} points.`;
   byId("kept-list").replaceChildren(...Object.keys(app.store.state.programs).sort().map((name) => element("li", {},
     element("button", {type: "button", class: "plain", onclick: () => {
       leaveExercise();

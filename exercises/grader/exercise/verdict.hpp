@@ -2,7 +2,6 @@
 // HTML) is made from it.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -130,12 +129,5 @@ struct Verdict {
 
   bool passed() const { return passes(outcome); }
 };
-
-/// Rounds points to hundredths, so that every report and the screen say the same. Less than `most` stays
-/// less.
-inline double rounded_points(double points, double most) {
-  const double rounded = std::round(points * 100 + 1e-7) / 100;  // 12.555 is a little less
-  return points < most && rounded >= most ? std::ceil(most * 100 - 1) / 100 : rounded;
-}
 
 }  // namespace flashlab::exercises

@@ -17,6 +17,9 @@ std::string next_after(const std::vector<std::string>& ids, const Progress& prog
 /// Returns the current exercise if it is unfinished, else the next one.
 std::string next_exercise(const std::vector<std::string>& ids, const Progress& progress);
 
+/// Returns the most points that a check gave: 0 without an entry, no more than the exercise has now.
+double best_points(const ProgressEntry* entry, const Exercise& exercise);
+
 /// Counts a check, stores the best result, and makes this exercise the current one.
 void record_verdict(Progress& progress, const std::string& id, const Verdict& verdict);
 

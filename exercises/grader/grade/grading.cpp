@@ -10,6 +10,7 @@
 
 #include "exercises/grader/exercise/cases.hpp"
 #include "exercises/grader/exercise/count_keys.hpp"
+#include "exercises/grader/exercise/points.hpp"
 #include "exercises/grader/exercise/verdict.hpp"
 #include "exercises/grader/explain/explain.hpp"
 #include "exercises/grader/explain/explain_repair.hpp"
@@ -33,13 +34,12 @@ class Grading {
   }
 
   Verdict run() {
-    verdict_.max_points = task_.points.correct + task_.points.cost;
+    verdict_.max_points = added_points(task_.points.correct, task_.points.cost);
     try {
       judge_program();
     } catch (const toy::BudgetExceeded& over) {
       budget_.reset();
       verdict_.outcome = Outcome::kLimit;
-      verdict_.points = 0;
       verdict_.checks.resize(std::min(verdict_.checks.size(), result_names(task_).size()));
       verdict_.costs.clear();
       verdict_.findings = {over_budget(over)};
@@ -300,7 +300,6 @@ class Grading {
       verdict_.costs.back().solution =
           count_of(line.key, prepared_.solution_counters, prepared_.solution);
     }
-    verdict_.points = task_.points.correct;
     if (prepared_.large.counted.empty() && !within_budget([&] { judge_order(); })) {
       verdict_.scores.clear();
       verdict_.order_unknown = "placing the loads takes " + end_;
@@ -314,7 +313,6 @@ class Grading {
       }
     }
     if (!score.accepted()) {
-      verdict_.points = 0;
       Finding finding;
       const bool is_run = prepared_.large.counted.empty();
       finding.what = std::string("the result is right") +
@@ -324,8 +322,6 @@ class Grading {
       verdict_.findings.insert(verdict_.findings.begin(), std::move(finding));
       return;
     }
-    verdict_.points =
-        rounded_points(verdict_.points + task_.points.cost * score.share(), verdict_.max_points);
   }
 
   /// Adds the lines that cost too much where the program does: at a hidden size, if it costs little enough where
