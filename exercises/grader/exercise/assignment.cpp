@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "exercises/grader/exercise/points.hpp"
-#include "exercises/grader/exercise/read_parts.hpp"
+#include "exercises/grader/exercise/read_program.hpp"
 
 namespace flashlab::exercises {
 namespace {

@@ -11,7 +11,7 @@ namespace flashlab::exercises {
 namespace {
 
 /// Divides points between rows: tenths, which add up to all.
-std::vector<double> divided(double points, std::size_t rows) {
+std::vector<double> divided_points(double points, std::size_t rows) {
   std::vector<double> parts;
   double given = 0;
   for (std::size_t row = 1; row <= rows; ++row) {
@@ -47,8 +47,8 @@ void complete_checks(const ProgramTask& task, Verdict& verdict) {
       verdict.checks.push_back({key, false, 0, 0, kNotCounted});
     }
   }
-  const std::vector<double> of_results = divided(task.points.correct, names.size());
-  const std::vector<double> of_costs = divided(task.points.cost, task.cost.full.size());
+  const std::vector<double> of_results = divided_points(task.points.correct, names.size());
+  const std::vector<double> of_costs = divided_points(task.points.cost, task.cost.full.size());
   double sum = 0;
   for (std::size_t i = 0; i < verdict.checks.size(); ++i) {
     Check& check = verdict.checks[i];
