@@ -11,6 +11,7 @@
 #include "cli/help/read.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
+#include "cli/terminal/command_lines.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/markdown_text.hpp"
@@ -159,14 +160,15 @@ std::string questions_of(const exercises::Exercise& exercise) {
   return text;
 }
 
-void print_next_command(const exercises::Exercise& exercise, const Learner& learner) {
+void print_next_command(const exercises::Exercise& exercise, const Learner& learner,
+                        const Terminal& terminal) {
   const auto* entry = learner.progress().find(exercise.id);
   const std::string id = printable(exercise.id);
   if (entry != nullptr && !entry->file.empty()) {
-    std::cout << "\nYour file, to edit: " << shown_path(entry->file)
-              << "\nGo on with: flashlab exercises check " << id << "\n";
+    std::cout << "\nYour file, to edit: " << shown_path(entry->file) << "\n"
+              << fitted_lines("Go on with: flashlab exercises check " + id, terminal);
   } else {
-    std::cout << "\nGo on with: flashlab exercises start " << id << "\n";
+    std::cout << "\n" << fitted_lines("Go on with: flashlab exercises start " + id, terminal);
   }
 }
 
@@ -196,7 +198,7 @@ void show_exercise(const exercises::Exercise& exercise, const Learner& learner,
     std::cout << markdown_text(questions_of(exercise), terminal) << "\n";
   }
   std::cout << facts_table(exercise, terminal);
-  print_next_command(exercise, learner);
+  print_next_command(exercise, learner, terminal);
 }
 
 CommandAction add_exercises_show(CLI::App& exercises) {

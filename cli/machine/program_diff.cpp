@@ -5,12 +5,14 @@
 
 #include "cli/machine/counter_report.hpp"
 #include "cli/machine/formulas.hpp"
+#include "cli/terminal/command_lines.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "text/lists.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
+#include "text/width.hpp"
 #include "toymachine/count/count_json.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
@@ -148,11 +150,11 @@ std::vector<std::string> crossing_formulas(const Comparison& comparison,
   return texts;
 }
 
-std::string settings_text(const Comparison& comparison) {
+std::string settings_text(const Comparison& comparison, const Terminal& terminal) {
   const std::string left = setting(comparison.left.bound);
   const std::string right = setting(comparison.right.bound);
-  return comparison.left.loaded.short_name() + ": " + left + "\n" +
-         comparison.right.loaded.short_name() + ": " + right + "\n";
+  return wrapped(comparison.left.loaded.short_name() + ": " + left, terminal.width) +
+         wrapped(comparison.right.loaded.short_name() + ": " + right, terminal.width);
 }
 
 Json side_json(const Side& side, const toy::CostTable& costs) {
@@ -250,9 +252,11 @@ std::string comparison_text(const Comparison& comparison, const Terminal& termin
     domain = toy::to_string(conditions, formula_style(*comparison.left.loaded.program, terminal));
   }
   return property_table(comparison, terminal) +
-         (domain.empty() ? "" : "\nFormulas are exact for all " + domain + ".\n") + "\n" +
-         settings_text(comparison) + "\n" + counts_table(comparison, terminal) + "\n" +
-         crossing_sentence(comparison, terminal);
+         (domain.empty()
+              ? ""
+              : "\n" + wrapped("Formulas are exact for all " + domain + ".", terminal.width)) +
+         "\n" + settings_text(comparison, terminal) + "\n" + counts_table(comparison, terminal) +
+         "\n" + fitted_lines(crossing_sentence(comparison, terminal), terminal);
 }
 
 Json comparison_json(const Comparison& comparison) {

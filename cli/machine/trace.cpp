@@ -80,7 +80,7 @@ Traced print_table(const TraceFlags& options, const LoadedProgram& loaded,
                    const toy::BoundProgram& bound) {
   const Terminal terminal = options.terminal.terminal();
   const toy::TraceTableOptions table = table_options(options, bound, terminal);
-  std::cout << loaded.heading(terminal) << setting(bound) << "\n\n";
+  std::cout << loaded.heading(terminal) << wrapped(setting(bound), terminal.width) << "\n";
   const auto sink = toy::make_trace_table(std::cout, table);
   toy::TraceOptions trace = options.options();
   trace.max_rows = static_cast<std::uint64_t>(options.machine.limits.max_trace_rows);
