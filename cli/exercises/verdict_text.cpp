@@ -117,7 +117,7 @@ std::string cost_table(const Verdict& verdict, const exercises::Costs& best_ever
     table.row(std::move(cells));
   }
   std::string text = table.to_string(terminal);
-  if (verdict.outcome == Outcome::kCostly) {
+  if (verdict.outcome == Outcome::kCostly || verdict.outcome == Outcome::kTooCostly) {
     text += hidden ? "  * more than full marks allow, here or at another size\n"
                    : "  * more than full marks allow\n";
   }
@@ -235,6 +235,8 @@ std::string next_step(const exercises::Exercise& exercise, const Verdict& verdic
       return "Next: `flashlab exercises list` shows the next exercise.";
     case Outcome::kCostly:
       return "Next: save cycles or loads until the costs reach full marks; " + hint + " helps.";
+    case Outcome::kTooCostly:
+      return "Next: save what is named above until the cost is accepted; " + hint + " helps.";
     case Outcome::kPartial:
     case Outcome::kWrong:
       return "Next: change what is named above and try again; " + hint + " helps.";

@@ -71,7 +71,7 @@ async function check() {
 function verdictOf(verdict) {
   const best = verdict.points === verdict.max_points;
   const said = element("div", {class: "verdict"},
-    element("strong", {class: verdict.passed ? "good" : "bad"}, best ? "✓ Full marks" : verdict.passed ? "✓ Right" : "Not right yet"),
+    element("strong", {class: verdict.passed ? "good" : "bad"}, best ? "✓ Full marks" : verdict.passed ? "✓ Right" : verdict.outcome === "right, but too costly" ? "Right, but too costly" : "Not right yet"),
     element("p", {}, `${verdict.points} of ${verdict.max_points} points`));
   for (const {what, details} of verdict.findings) {
     said.append(element("div", {class: "block"}, element("p", {}, what), details.length > 0 ? element("pre", {tabindex: "0"}, [].concat(details).join("\n")) : null));

@@ -19,14 +19,15 @@ enum class Outcome : std::uint8_t {
   kFull,        // right, for all points
   kCostly,      // right, but it costs more than full marks allow
   kPartial,     // questions: some answers are right
-  kWrong,       // a wrong result, an error in the run, or a cost that is not accepted
+  kTooCostly,   // right where it was run, but at a cost that the exercise does not accept
+  kWrong,       // a wrong result, or an error in the run
   kRejected,    // it does not assemble, or does not fit the machine or the exercise
   kLimit,       // too long, too large, too many steps
   kUnreadable,  // not a regular file, or changed while it was read
   kCrashed,     // the grader itself crashed on the submission
 };
 std::string_view to_string(Outcome outcome);
-/// Returns whether the submission is right, at any cost.
+/// Returns whether the submission is right, at a cost that is accepted.
 constexpr bool passes(Outcome outcome) { return outcome <= Outcome::kCostly; }
 
 /// A message to the learner. Texts are UTF-8 without control characters, even if the submission has

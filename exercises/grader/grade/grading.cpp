@@ -305,7 +305,7 @@ class Grading {
       verdict_.order_unknown = "placing the loads takes " + end_;
     }
     if (!score.full() || !score.accepted()) {
-      verdict_.outcome = score.accepted() ? Outcome::kCostly : Outcome::kWrong;
+      verdict_.outcome = score.accepted() ? Outcome::kCostly : Outcome::kTooCostly;
       if (prepared_.options.explain) {
         verdict_.findings = costs.excesses_elsewhere(verdict_.size);
         within_budget([&] { add_costly_lines(costs.too_costly()); });
@@ -320,7 +320,6 @@ class Grading {
                      ", but it costs more than this exercise accepts";
       finding.details = costs.excesses();
       verdict_.findings.insert(verdict_.findings.begin(), std::move(finding));
-      return;
     }
   }
 

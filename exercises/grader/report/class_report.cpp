@@ -85,8 +85,8 @@ std::vector<std::string> ClassReport::counters() const {
 std::vector<std::pair<Outcome, std::size_t>> ClassReport::outcomes() const {
   std::vector<std::pair<Outcome, std::size_t>> all;
   for (const Outcome outcome :
-       {Outcome::kFull, Outcome::kCostly, Outcome::kPartial, Outcome::kWrong, Outcome::kRejected,
-        Outcome::kLimit, Outcome::kUnreadable, Outcome::kCrashed}) {
+       {Outcome::kFull, Outcome::kCostly, Outcome::kPartial, Outcome::kTooCostly, Outcome::kWrong,
+        Outcome::kRejected, Outcome::kLimit, Outcome::kUnreadable, Outcome::kCrashed}) {
     all.emplace_back(outcome, 0);
   }
   for (const StudentResult& student : students) {
@@ -120,6 +120,8 @@ std::string_view outcome_key(Outcome outcome) {
       return "costly";
     case Outcome::kPartial:
       return "partial";
+    case Outcome::kTooCostly:
+      return "too_costly";
     case Outcome::kWrong:
       return "wrong";
     case Outcome::kRejected:
