@@ -17,6 +17,7 @@
 #include "cli/terminal/markdown_text.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "text/lists.hpp"
+#include "text/numbers.hpp"
 #include "text/visible.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
@@ -83,6 +84,12 @@ std::string ranges_of(const exercises::DrawnSizes& drawn) {
   return text;
 }
 
+/// What `flashlab gpu --level` means.
+std::string code_text(int level) {
+  const std::string flag = " (--level " + std::to_string(level) + ")";
+  return level == 0 ? ", simple code" + flag : ", on tensor cores" + flag;
+}
+
 void program_rows(const exercises::Exercise& exercise, TextTable& table, const Terminal& terminal) {
   const ProgramTask& task = exercise.program;
   table.row({"level", std::string(toy::to_string(task.level))});
@@ -96,7 +103,9 @@ void program_rows(const exercises::Exercise& exercise, TextTable& table, const T
     table.row({"operands", "pinned: products take R0 and R1 only"});
   }
   for (std::size_t i = 0; i < task.arrays.size(); ++i) {
-    table.row({i == 0 ? "arrays" : "", printable(task.arrays[i])});
+    const std::string& declared = task.arrays[i];
+    const std::size_t tile = task.free_tiles ? declared.find(" tile ") : std::string::npos;
+    table.row({i == 0 ? "arrays" : "", printable(declared.substr(0, tile))});
   }
   if (task.temporaries) {
     table.row({"", ".temp arrays of your own" +
@@ -114,9 +123,8 @@ void program_rows(const exercises::Exercise& exercise, TextTable& table, const T
     table.row({"points", correct + "; its time: up to " + points_text(speed.points)});
     table.row({"timed at", exercises::to_string(speed.size) + ", " + "batch " +
                                std::to_string(speed.batch) + ", " + counted(speed.heads, "head") +
-                               ", " + speed.dtype + ", level " + std::to_string(speed.level) +
-                               ", " + std::to_string(speed.shared_bytes) +
-                               " bytes of shared memory"});
+                               ", " + speed.dtype + code_text(speed.level) + ", " +
+                               kib_text(speed.shared_bytes) + " of shared memory for a block"});
   } else if (task.cost.full.empty()) {
     table.row({"points", correct});
   } else {

@@ -140,6 +140,17 @@ std::string smaller_sizes(const Verdict& verdict, const Terminal& terminal) {
   return table.empty() ? "" : "\n" + table.to_string(terminal);
 }
 
+/// Says that loads are not what costs points, where full marks allow avoidable ones: a program with
+/// loops may need them. Otherwise they would seem to be the reason.
+std::string allowed_anyway(const Verdict& verdict) {
+  for (const CostLine& line : verdict.costs) {
+    if (line.key != "loads" || line.is_dear()) continue;
+    return " Full marks allow these " + grouped(line.value.get_str()) +
+           " loads, and ask for nothing to be saved here.";
+  }
+  return "";
+}
+
 /// The lines with avoidable loads, sorted by their number, largest first.
 std::string load_table(const Verdict& verdict, const Terminal& terminal) {
   std::vector<LoadLine> lines;
@@ -161,9 +172,10 @@ std::string load_table(const Verdict& verdict, const Terminal& terminal) {
                grouped(line.forced.get_str()), grouped(line.avoidable.get_str()),
                printable(line.why)});
   }
+  const std::string loads =
+      "Loads: " + exercises::loads_text(verdict) + "." + allowed_anyway(verdict);
   std::string text =
-      "\n" + indented("Loads: " + exercises::loads_text(verdict) + ".", kVerdictIndent, terminal) +
-      "\n" + table.to_string(terminal);
+      "\n" + indented(loads, kVerdictIndent, terminal) + "\n" + table.to_string(terminal);
   const std::size_t rest = lines.size() - shown;
   if (rest > 0) {
     text += "  and " + std::to_string(rest) + (rest == 1 ? " more line\n" : " more lines\n");

@@ -6,6 +6,25 @@
 #include "text/read_number.hpp"
 
 namespace flashlab::toy::detail {
+namespace {
+
+/// The cell that is meant by its name on paper: a[0][1] for a01, if there is an array a with two
+/// axes; empty: none.
+std::string cell_with_indices(std::string_view word, const std::vector<ArrayDeclaration>& arrays) {
+  for (const ArrayDeclaration& array : arrays) {
+    const std::size_t axes = array.extents.size();
+    if (!word.starts_with(array.name) || word.size() != array.name.size() + axes) continue;
+    std::string cell = array.name;
+    for (const char digit : word.substr(array.name.size())) {
+      if (digit < '0' || digit > '9') return "";
+      cell += std::string("[") + digit + "]";
+    }
+    return cell;
+  }
+  return "";
+}
+
+}  // namespace
 
 std::optional<std::int64_t> register_number(std::string_view word) {
   if (word.size() < 2 || (word[0] != 'R' && word[0] != 'r')) return std::nullopt;
@@ -88,10 +107,12 @@ std::optional<Operand> OperandParser::cell_operand(Cursor& cursor, const std::st
       found->second.kind != NamedThing::Kind::kArray) {
     std::vector<std::string> names;
     for (const ArrayDeclaration& array : program_.arrays) names.push_back(array.name);
+    const std::string cell = cell_with_indices(word.text, program_.arrays);
     error(word.span,
           word.kind == TokenKind::kIdentifier ? "there is no array " + describe(word)
                                               : "found " + describe(word),
-          "an array cell for " + role + ", such as x[0]", nearest(word.text, names).value_or(""));
+          "an array cell for " + role + ", such as x[0]",
+          cell.empty() ? nearest(word.text, names).value_or("") : cell);
     return std::nullopt;
   }
   Operand operand;
