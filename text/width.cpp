@@ -85,7 +85,95 @@ std::size_t start_of_code(std::string_view text, std::size_t at, std::size_t wid
   return std::string_view::npos;
 }
 
+/// Follows whether a text is inside a quotient that is rounded: ⌈n/B⌉, floor((n + 1)/2).
+class QuotientDepth {
+ public:
+  /// Takes the character at byte `at`.
+  void pass(std::string_view text, std::size_t at) {
+    const std::string_view rest = text.substr(at), before = text.substr(0, at);
+    if (rest.starts_with("⌈") || rest.starts_with("⌊")) ++signs_;
+    if (rest.starts_with("⌉") || rest.starts_with("⌋")) signs_ -= signs_ > 0 ? 1 : 0;
+    if (rest.starts_with("(")) {
+      ++parentheses_;
+      if (before.ends_with("ceil") || before.ends_with("floor")) calls_.push_back(parentheses_);
+    }
+    if (rest.starts_with(")")) {
+      if (!calls_.empty() && calls_.back() == parentheses_) calls_.pop_back();
+      --parentheses_;
+    }
+  }
+  bool inside() const { return signs_ > 0 || !calls_.empty(); }
+
+ private:
+  int signs_ = 0, parentheses_ = 0;
+  std::vector<int> calls_;  // the depth of parentheses in each
+};
+
+bool is_inside_quotient(std::string_view text, std::size_t at) {
+  QuotientDepth depth;
+  for (std::size_t i = 0; i < at; ++i) depth.pass(text, i);
+  return depth.inside();
+}
+
+/// Whether a blank stands beside the sign of "n = 8".
+bool is_beside_equals(std::string_view text, std::size_t blank) {
+  constexpr std::string_view kEquals = " = ";
+  return text.substr(blank).starts_with(kEquals) || text.substr(0, blank + 1).ends_with(kEquals);
+}
+
+/// The last blank before `end` at which a line may end; npos: there is none after `first`.
+std::size_t last_blank(std::string_view text, std::size_t end, std::size_t first) {
+  const std::size_t last = text.substr(0, end).rfind(' ');
+  std::size_t blank = last;
+  while (blank != std::string_view::npos && blank > first &&
+         (is_beside_equals(text, blank) || is_inside_quotient(text, blank))) {
+    blank = text.substr(0, blank).rfind(' ');
+  }
+  const bool found = blank != std::string_view::npos && blank > first;
+  if (found) return blank;
+  return last != std::string_view::npos && last > first ? last : std::string_view::npos;
+}
+
+/// The last end of a part of a word that is at most `end`; npos: the first part is longer.
+std::size_t last_part(std::string_view text, std::size_t start, std::size_t end) {
+  std::size_t last = std::string_view::npos;
+  for (std::size_t at = start; at < end;) {
+    const std::size_t next = end_of_part(text, at);
+    if (next == at) break;  // a blank
+    if (next <= end) last = next;
+    at = next;
+  }
+  return last;
+}
+
 }  // namespace
+
+std::size_t end_of_part(std::string_view text, std::size_t at) {
+  const std::size_t blank = std::min(text.find(' ', at), text.size());
+  if (blank == at) return at;
+  const std::string_view word = text.substr(0, blank);
+  const std::size_t start = word.rfind(' ') == std::string_view::npos ? 0 : word.rfind(' ') + 1;
+  const std::string_view whole = word.substr(start);
+  constexpr std::string_view kFormula[] = {"⌈", "⌊", "·", "ceil(", "floor("};
+  const bool is_formula = std::any_of(std::begin(kFormula), std::end(kFormula), [&](auto sign) {
+    return whole.find(sign) != std::string_view::npos;
+  });
+  if (!is_formula) return std::min(word.find('/', at), blank - 1) + 1;
+  QuotientDepth depth;
+  for (std::size_t i = start; i < blank;) {
+    depth.pass(word, i);
+    const bool ends_factor = word.substr(i).starts_with("·") || word[i] == '*';
+    i += code_point(word, i).bytes;
+    if (i > at && ends_factor && !depth.inside()) return i;
+  }
+  return blank;
+}
+
+std::string wrapped(std::string_view text, std::size_t width) {
+  std::string lines;
+  for (const std::string& line : wrap(text, width)) lines += line + "\n";
+  return lines;
+}
 
 std::size_t display_width(std::string_view text) {
   std::size_t columns = 0;
@@ -149,16 +237,14 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
   width = std::max<std::size_t>(width, 1);
   while (display_width(text) > width) {
     std::size_t end = fitting_bytes(text, width);
-    if (end == 0) end = piece_at(text, 0).bytes;  // a wide letter in one column
-    if (text[end] != ' ') {
-      const std::size_t space = text.substr(0, end).rfind(' ');
-      const std::size_t first = text.find_first_not_of(' ');  // keep the indentation with its word
-      const std::size_t slash = text.substr(0, end).rfind('/');
-      if (space != std::string_view::npos && space > first) {
-        end = space;
-      } else if (slash != std::string_view::npos && slash > first) {
-        end = slash + 1;  // of a path or an address
-      }
+    if (end == 0) end = piece_at(text, 0).bytes;            // a wide letter in one column
+    const std::size_t first = text.find_first_not_of(' ');  // keep the indentation with its word
+    const std::size_t space = last_blank(text, end + 1, first);
+    if (space != std::string_view::npos) {
+      end = space;
+    } else if (const std::size_t part = last_part(text, first, end);
+               part != std::string_view::npos) {
+      end = part;  // of a path, an address or a product
     }
     // A command can be copied only as a whole.
     const std::size_t code = start_of_code(text, end, width);

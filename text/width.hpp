@@ -25,8 +25,16 @@ std::size_t end_of_cell(std::string_view text, std::size_t at);
 std::string fitted(std::string_view text, std::size_t width, bool unicode);
 
 /// Breaks the text into lines of at most `width` columns, between words if possible. Keeps blanks
-/// at the start, and code between backticks on one line if it fits on one.
+/// at the start, and "n = 8", or code between backticks, on one line if it fits on one. A longer word is broken
+/// where end_of_part() says.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
+
+/// Returns where the part of a word that starts at byte `at` ends: after a slash of a path, after a factor of
+/// a product (⌈n/B⌉·⌈nk/Bk⌉), at the next blank, or at the end of the text. Neither names nor quotients are broken.
+std::size_t end_of_part(std::string_view text, std::size_t at);
+
+/// Returns the lines of wrap(), each with its end.
+std::string wrapped(std::string_view text, std::size_t width);
 
 /// Arranges the words of a text in lines of at most `width` columns, with one blank between words.
 /// A longer word gets its own line.

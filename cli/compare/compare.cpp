@@ -338,7 +338,7 @@ void print(const CompareFlags& flags, const Session& session) {
   }
   const bool is_about_times =
       flags.shows("times") || flags.shows("kernels") || flags.shows("sentences");
-  if (is_about_times) text += shares(comparison);
+  if (is_about_times) text += shares(comparison, terminal);
   while (text.ends_with("\n\n")) text.pop_back();
   std::cout << text;
   std::cout.flush();

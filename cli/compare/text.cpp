@@ -352,12 +352,13 @@ std::string sentences(const compare::Comparison& comparison, const Terminal& ter
   return text;
 }
 
-std::string shares(const compare::Comparison& comparison) {
+std::string shares(const compare::Comparison& comparison, const Terminal& terminal) {
   std::string text;
   const auto say = [&](const compare::Share& share, const std::string& what) {
     if (share.num_all == 0) return;
-    text += std::to_string(share.num_close) + " of " + std::to_string(share.num_all) + " (" +
-            fixed_text(100 * share.share(), 0) + " %) " + what + "\n";
+    text += wrapped(std::to_string(share.num_close) + " of " + std::to_string(share.num_all) +
+                        " (" + fixed_text(100 * share.share(), 0) + " %) " + what,
+                    terminal.width);
   };
   say(compare::close_sm_bytes(comparison.rows),
       "bytes to SMs within 5 %: flash1, flash2, bwd-twopass, N >= 4096");

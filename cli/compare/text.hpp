@@ -32,7 +32,7 @@ std::string shared_memory_table(const compare::Comparison& comparison,
 
 /// One line per row, "flash2, N 4096: …"; and the number of close predictions.
 std::string sentences(const compare::Comparison& comparison, const Terminal& terminal);
-std::string shares(const compare::Comparison& comparison);
+std::string shares(const compare::Comparison& comparison, const Terminal& terminal);
 
 /// Returns "1.09 GB", "137 GFLOP", "640 TFLOP/s": three digits and a prefix.
 std::string with_prefix(double value, const std::string& unit);

@@ -8,6 +8,7 @@
 #include "cli/exercises/failing_run_view.hpp"
 #include "cli/exercises/verdict_text.hpp"
 #include "cli/options/flags.hpp"
+#include "cli/terminal/command_lines.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "exercises/grader/grade/course.hpp"
@@ -43,9 +44,11 @@ std::string predictions_text(const Learner& learner, const Work& work,
   return text.empty() ? "" : "\n" + text;
 }
 
-std::string so_far(const exercises::ProgressEntry* entry, const exercises::Verdict& verdict) {
-  if (entry == nullptr || entry->points <= verdict.points) return "";
-  return "Your best so far: " + exercises::points_text(entry->points) + " of " +
+std::string so_far(const exercises::ProgressEntry* entry, const exercises::Exercise& exercise,
+                   const exercises::Verdict& verdict) {
+  const double best = exercises::best_points(entry, exercise);
+  if (best <= verdict.points) return "";
+  return "Your best so far: " + exercises::points_text(best) + " of " +
          points_text(verdict.max_points) + ".\n";
 }
 
@@ -106,18 +109,20 @@ std::string check_text(const Learner& learner, const Work& work, const exercises
   std::string text = printable(source.name()) + ": " +
                      (full ? verdict_text(verdict, {}, terminal)
                            : brief_verdict_text(*work.exercise, verdict, terminal));
+  std::string then;
   if (!full && has_more_to_explain(verdict)) {
-    text += "  More: flashlab exercises check " + short_name(*work.exercise) + " --explain\n";
+    then += "  More: flashlab exercises check " + short_name(*work.exercise) + " --explain\n";
   }
-  if (full) text += along_line(work, verdict);
-  text += predictions_text(learner, work, verdict, terminal);
-  text += "\n" + so_far(learner.progress().find(work.exercise->id), verdict);
+  if (full) then += along_line(work, verdict);
+  then += predictions_text(learner, work, verdict, terminal);
+  then += "\n" + so_far(learner.progress().find(work.exercise->id), *work.exercise, verdict);
   if (verdict.outcome == exercises::Outcome::kCostly) {
-    text += "It is right, and done. It may cost less: flashlab exercises hint " + id + "\n";
+    then += "It is right, and done. It may cost less: flashlab exercises hint " + id + "\n";
   }
-  text += debug_hint(work, verdict);
-  if (!verdict.passed()) return text + "Stuck? flashlab exercises hint " + id + "\n";
-  return text + learner.next_line(work.exercise->id) + "\n";
+  then += debug_hint(work, verdict);
+  then += verdict.passed() ? learner.next_line(work.exercise->id) + "\n"
+                           : "Stuck? flashlab exercises hint " + id + "\n";
+  return text + fitted_lines(then, terminal);
 }
 
 int exit_code_of(const exercises::Verdict& verdict) {

@@ -4,6 +4,7 @@
 
 #include "cli/exercises/learner.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "exercises/grader/exercise/points.hpp"
 #include "exercises/grader/judge/score_text.hpp"
 #include "exercises/grader/report/reports.hpp"
 #include "text/lists.hpp"
@@ -67,7 +68,7 @@ std::string points_sentence(const exercises::Exercise& exercise, const Verdict& 
            points_text(task.speed->points) + ": all if it is at most that of " +
            printable(task.speed->given->source->name()) + ", none at twice that time.";
   }
-  const double earned = verdict.points - task.points.correct;
+  const double earned = exercises::added_points(verdict.points, -task.points.correct);
   const std::string none = task.cost.naive != nullptr ? "none at the cost of the naive program"
                                                       : "none at twice that cost";
   return "The cost earns " + exercises::points_text(earned) + " of " +

@@ -72,7 +72,7 @@ class Learner {
   std::size_t notes_printed_ = 0;
 };
 
-/// Returns "1 point", "8.25 points".
+/// Returns "1 point", "8.2 points".
 std::string points_text(double points);
 
 /// Returns "04" for "04_outer_product": short enough for a command in a line.

@@ -1,16 +1,20 @@
 // `flashlab exercises list`: all exercises, the progress, and the next one. Also `reset`,
 // which deletes progress.
 #include <algorithm>
+#include <cstdint>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/exercises/exercise_json.hpp"
 #include "cli/exercises/learner.hpp"
 #include "cli/exercises/verbs.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
+#include "cli/terminal/command_lines.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/json.hpp"
+#include "exercises/grader/grade/course.hpp"
 #include "exercises/grader/report/reports.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
@@ -59,12 +63,14 @@ std::string status_of(const ProgressEntry* entry, bool next) {
 ListedExercise row_of(const exercises::Exercise& exercise, const ProgressEntry* entry, bool next,
                       const Terminal& terminal) {
   const std::string most = exercises::points_text(exercise.max_points());
-  ListedExercise row{mark_of(entry, next, terminal),
-                     printable(exercise.id),
-                     printable(exercise.title),
-                     (entry == nullptr ? "-" : exercises::points_text(entry->points)) + "/" + most,
-                     status_of(entry, next),
-                     Style::kDim};
+  ListedExercise row{
+      mark_of(entry, next, terminal),
+      printable(exercise.id),
+      printable(exercise.title),
+      (entry == nullptr ? "-" : exercises::points_text(exercises::best_points(entry, exercise))) +
+          "/" + most,
+      status_of(entry, next),
+      Style::kDim};
   if (entry != nullptr && entry->state != ProgressState::kStarted) row.style = Style::kGreen;
   if (next) row.style = Style::kYellow;
   return row;
@@ -74,6 +80,22 @@ struct Widths {
   std::size_t id = 0, title = 0, points = 0, status = 0;
 };
 
+/// Room for each word of a title, "FlashAttention-2", and of what is said.
+constexpr std::size_t kLeastTitle = 16, kLeastStatus = 10;
+
+/// The columns that titles and what is said have.
+std::size_t columns_left(const Widths& widths, const Terminal& terminal) {
+  const std::size_t others = 3 + widths.id + 2 + 2 + widths.points + 2;
+  return terminal.width > others ? terminal.width - others : 0;
+}
+
+/// The lines that a row takes.
+std::size_t height_of(const ListedExercise& row, const Widths& widths) {
+  return std::max(wrap(row.title, widths.title).size(), wrap(row.status, widths.status).size());
+}
+
+/// Titles and what is said about an exercise share the columns that are left, so that the list has
+/// the fewest lines.
 Widths widths_of(const std::vector<ListedExercise>& rows, const Terminal& terminal) {
   Widths widths;
   for (const ListedExercise& row : rows) {
@@ -82,11 +104,39 @@ Widths widths_of(const std::vector<ListedExercise>& rows, const Terminal& termin
     widths.points = std::max(widths.points, display_width(row.points));
     widths.status = std::max(widths.status, display_width(row.status));
   }
-  // The title is shortened, down to a few words; it wraps.
-  const std::size_t others = 3 + widths.id + 2 + 2 + widths.points + 2 + widths.status;
-  const std::size_t left = terminal.width > others ? terminal.width - others : 0;
-  widths.title = std::min(widths.title, std::max<std::size_t>(left, 14));
+  const std::size_t left = columns_left(widths, terminal);
+  if (widths.title + widths.status <= left) return widths;
+  const Widths natural = widths;
+  std::size_t fewest = SIZE_MAX;
+  for (std::size_t status = std::min(natural.status, kLeastStatus); status <= natural.status;
+       ++status) {
+    Widths tried = natural;
+    tried.status = status;
+    tried.title = std::min(natural.title, std::max(left > status ? left - status : 0, kLeastTitle));
+    std::size_t lines = 0;
+    for (const ListedExercise& row : rows) lines += height_of(row, tried);
+    if (lines >= fewest) continue;
+    fewest = lines;
+    widths = tried;
+  }
   return widths;
+}
+
+/// Keeps only the numbers of names, with which commands find an exercise, too, if the window is too
+/// narrow for names, and the numbers are different.
+void shorten_names(std::vector<ListedExercise>& rows, const Terminal& terminal) {
+  Widths widths;
+  std::set<std::string> numbers;
+  for (const ListedExercise& row : rows) {
+    widths.id = std::max(widths.id, display_width(row.id));
+    widths.points = std::max(widths.points, display_width(row.points));
+    numbers.insert(row.id.substr(0, row.id.find_first_not_of("0123456789")));
+  }
+  const bool fits = columns_left(widths, terminal) >= kLeastTitle + kLeastStatus;
+  if (fits || numbers.size() < rows.size() || numbers.contains("")) return;
+  for (ListedExercise& row : rows) {
+    row.id.erase(std::min(row.id.find_first_not_of("0123456789"), row.id.size()));
+  }
 }
 
 std::string padded(const std::string& text, std::size_t width) {
@@ -96,15 +146,23 @@ std::string padded(const std::string& text, std::size_t width) {
 
 std::string list_lines(const ListedExercise& row, const Widths& widths, const Terminal& terminal) {
   const std::vector<std::string> title = wrap(row.title, widths.title);
+  const std::vector<std::string> status = wrap(row.status, widths.status);
   const std::size_t points = display_width(row.points);
-  std::string text = " " + styled(row.mark, row.style, terminal) + " " +
-                     styled(padded(row.id, widths.id), row.style, terminal) + "  " +
-                     padded(title.front(), widths.title) + "  " +
-                     std::string(widths.points - points, ' ') + row.points;
-  if (!row.status.empty()) text += "  " + styled(row.status, row.style, terminal);
-  text += "\n";
-  for (std::size_t i = 1; i < title.size(); ++i) {
-    text += std::string(3 + widths.id + 2, ' ') + title[i] + "\n";
+  std::string text;
+  for (std::size_t i = 0; i < std::max(title.size(), status.size()); ++i) {
+    const bool is_first = i == 0;
+    std::string line = padded(i < title.size() ? title[i] : "", widths.title) + "  " +
+                       std::string(widths.points - (is_first ? points : 0), ' ') +
+                       (is_first ? row.points : "");
+    if (i < status.size() && !status[i].empty()) {
+      line += "  " + styled(status[i], row.style, terminal);
+    } else {
+      line.erase(line.find_last_not_of(' ') + 1);
+    }
+    text += is_first ? " " + styled(row.mark, row.style, terminal) + " " +
+                           styled(padded(row.id, widths.id), row.style, terminal) + "  "
+                     : std::string(3 + widths.id + 2, ' ');
+    text += line + "\n";
   }
   return text;
 }
@@ -131,7 +189,7 @@ void print_head(const std::vector<ExercisePointer>& all, const Learner& learner,
     most += exercise->max_points();
     const ProgressEntry* entry = learner.progress().find(exercise->id);
     if (entry == nullptr) continue;
-    points += std::min(entry->points, exercise->max_points());
+    points += exercises::best_points(entry, *exercise);
     if (entry->state != ProgressState::kStarted) ++done;
   }
   const std::string text = std::to_string(done) + " of " + std::to_string(all.size()) +
@@ -148,6 +206,7 @@ void print_rows(const std::vector<ExercisePointer>& all, const Learner& learner,
     rows.push_back(
         row_of(*exercise, learner.progress().find(exercise->id), exercise->id == next, terminal));
   }
+  shorten_names(rows, terminal);
   const Widths widths = widths_of(rows, terminal);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i == 0 || all[i]->chapter != all[i - 1]->chapter) {
@@ -161,7 +220,7 @@ void print_rows(const std::vector<ExercisePointer>& all, const Learner& learner,
 }
 
 /// Prints the next command to type.
-void print_foot(const Learner& learner) {
+void print_foot(const Learner& learner, const Terminal& terminal) {
   const std::string next = learner.next();
   if (next.empty()) {
     std::cout << "\n" << kAllDone << "\n";
@@ -169,10 +228,13 @@ void print_foot(const Learner& learner) {
   }
   const ProgressEntry* entry = learner.progress().find(next);
   if (entry != nullptr && !entry->file.empty()) {
-    std::cout << "\nGo on with: flashlab exercises check (your file: " << shown_path(entry->file)
-              << ")\n";
+    std::cout << "\n"
+              << wrapped("Go on with: flashlab exercises check (your file: " +
+                             shown_path(entry->file) + ")",
+                         terminal.width);
   } else {
-    std::cout << "\nGo on with: flashlab exercises start " << printable(next) << "\n";
+    std::cout << "\n"
+              << fitted_lines("Go on with: flashlab exercises start " + printable(next), terminal);
   }
 }
 
@@ -186,7 +248,7 @@ int list(const ListFlags& options) {
     const Terminal terminal = options.terminal.terminal();
     print_head(all, learner, terminal);
     print_rows(all, learner, terminal);
-    print_foot(learner);
+    print_foot(learner, terminal);
   }
   learner.print_notes();
   return kExitGood;

@@ -11,11 +11,13 @@
 #include "cli/help/read.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
+#include "cli/terminal/command_lines.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/markdown_text.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "text/lists.hpp"
+#include "text/numbers.hpp"
 #include "text/visible.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
@@ -82,6 +84,12 @@ std::string ranges_of(const exercises::DrawnSizes& drawn) {
   return text;
 }
 
+/// What `flashlab gpu --level` means.
+std::string code_text(int level) {
+  const std::string flag = " (--level " + std::to_string(level) + ")";
+  return level == 0 ? ", simple code" + flag : ", on tensor cores" + flag;
+}
+
 /// The formulas of the counts that the learner need not predict first.
 exercises::CountFormulas formulas_without(exercises::CountFormulas formulas,
                                           const std::vector<std::string>& predicted) {
@@ -121,7 +129,9 @@ void program_rows(const exercises::Exercise& exercise, bool tells_all, TextTable
     table.row({"operands", "pinned: products take R0 and R1 only"});
   }
   for (std::size_t i = 0; i < task.arrays.size(); ++i) {
-    table.row({i == 0 ? "arrays" : "", printable(task.arrays[i])});
+    const std::string& declared = task.arrays[i];
+    const std::size_t tile = task.free_tiles ? declared.find(" tile ") : std::string::npos;
+    table.row({i == 0 ? "arrays" : "", printable(declared.substr(0, tile))});
   }
   if (task.temporaries) {
     table.row({"", ".temp arrays of your own" +
@@ -139,9 +149,8 @@ void program_rows(const exercises::Exercise& exercise, bool tells_all, TextTable
     table.row({"points", correct + "; its time: up to " + points_text(speed.points)});
     table.row({"timed at", exercises::to_string(speed.size) + ", " + "batch " +
                                std::to_string(speed.batch) + ", " + counted(speed.heads, "head") +
-                               ", " + speed.dtype + ", level " + std::to_string(speed.level) +
-                               ", " + std::to_string(speed.shared_bytes) +
-                               " bytes of shared memory"});
+                               ", " + speed.dtype + code_text(speed.level) + ", " +
+                               kib_text(speed.shared_bytes) + " of shared memory for a block"});
   } else if (task.cost.full.empty()) {
     table.row({"points", correct});
   } else {
@@ -183,14 +192,15 @@ std::string questions_of(const exercises::Exercise& exercise) {
   return text;
 }
 
-void print_next_command(const exercises::Exercise& exercise, const Learner& learner) {
+void print_next_command(const exercises::Exercise& exercise, const Learner& learner,
+                        const Terminal& terminal) {
   const auto* entry = learner.progress().find(exercise.id);
   const std::string id = printable(exercise.id);
   if (entry != nullptr && !entry->file.empty()) {
-    std::cout << "\nYour file, to edit: " << shown_path(entry->file)
-              << "\nGo on with: flashlab exercises check " << id << "\n";
+    std::cout << "\nYour file, to edit: " << shown_path(entry->file) << "\n"
+              << fitted_lines("Go on with: flashlab exercises check " + id, terminal);
   } else {
-    std::cout << "\nGo on with: flashlab exercises start " << id << "\n";
+    std::cout << "\n" << fitted_lines("Go on with: flashlab exercises start " + id, terminal);
   }
 }
 
@@ -220,7 +230,7 @@ void show_exercise(const exercises::Exercise& exercise, const Learner& learner,
     std::cout << markdown_text(questions_of(exercise), terminal) << "\n";
   }
   std::cout << facts_table(exercise, learner.progress().passed(exercise.id), terminal);
-  print_next_command(exercise, learner);
+  print_next_command(exercise, learner, terminal);
 }
 
 CommandAction add_exercises_show(CLI::App& exercises) {

@@ -15,6 +15,7 @@
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/markdown_text.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "exercises/grader/grade/course.hpp"
 #include "exercises/grader/judge/score_text.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
@@ -55,10 +56,8 @@ std::vector<SummarisedExercise> summarise(const Learner& learner) {
   for (const ExercisePointer& exercise : learner.all()) {
     SummarisedExercise one{exercise, 0, learner.progress().passed(exercise->id), {}, {}, {}};
     const auto* entry = learner.progress().find(exercise->id);
-    if (entry != nullptr) {
-      one.points = std::min(entry->points, exercise->max_points());
-      if (!entry->file.empty()) read_and_grade(one, entry->file);
-    }
+    one.points = exercises::best_points(entry, *exercise);
+    if (entry != nullptr && !entry->file.empty()) read_and_grade(one, entry->file);
     all.push_back(std::move(one));
   }
   return all;

@@ -118,7 +118,7 @@ std::string cost_table(const Verdict& verdict, const exercises::Costs& best_ever
     table.row(std::move(cells));
   }
   std::string text = table.to_string(terminal);
-  if (verdict.outcome == Outcome::kCostly) {
+  if (verdict.outcome == Outcome::kCostly || verdict.outcome == Outcome::kTooCostly) {
     text += hidden ? "  * more than full marks allow, here or at another size\n"
                    : "  * more than full marks allow\n";
   }
@@ -139,6 +139,17 @@ std::string smaller_sizes(const Verdict& verdict, const Terminal& terminal) {
                exercises::proven_text(score), grouped(score.proof->floor_cycles.get_str())});
   }
   return table.empty() ? "" : "\n" + table.to_string(terminal);
+}
+
+/// Says that loads are not what costs points, where full marks allow avoidable ones: a program with
+/// loops may need them. Otherwise they would seem to be the reason.
+std::string allowed_anyway(const Verdict& verdict) {
+  for (const CostLine& line : verdict.costs) {
+    if (line.key != "loads" || line.is_dear()) continue;
+    return " Full marks allow these " + grouped(line.value.get_str()) +
+           " loads, and ask for nothing to be saved here.";
+  }
+  return "";
 }
 
 /// The lines with avoidable loads, sorted by their number, largest first.
@@ -162,9 +173,10 @@ std::string load_table(const Verdict& verdict, const Terminal& terminal) {
                grouped(line.forced.get_str()), grouped(line.avoidable.get_str()),
                printable(line.why)});
   }
+  const std::string loads =
+      "Loads: " + exercises::loads_text(verdict) + "." + allowed_anyway(verdict);
   std::string text =
-      "\n" + indented("Loads: " + exercises::loads_text(verdict) + ".", kVerdictIndent, terminal) +
-      "\n" + table.to_string(terminal);
+      "\n" + indented(loads, kVerdictIndent, terminal) + "\n" + table.to_string(terminal);
   const std::size_t rest = lines.size() - shown;
   if (rest > 0) {
     text += "  and " + std::to_string(rest) + (rest == 1 ? " more line\n" : " more lines\n");
@@ -243,6 +255,8 @@ std::string next_step(const exercises::Exercise& exercise, const Verdict& verdic
       return "Next: `flashlab exercises list` shows the next exercise.";
     case Outcome::kCostly:
       return "Next: save cycles or loads until the costs reach full marks; " + hint + " helps.";
+    case Outcome::kTooCostly:
+      return "Next: save what is named above until the cost is accepted; " + hint + " helps.";
     case Outcome::kPartial:
     case Outcome::kWrong:
       return "Next: change what is named above and try again; " + hint + " helps.";

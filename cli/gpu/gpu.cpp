@@ -14,6 +14,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "generate/source/cuda_source.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -41,7 +42,7 @@ void show_plan(const GpuProgramFlags& options, const LoadedProgram& loaded,
     return;
   }
   const Terminal terminal = options.terminal.terminal();
-  std::cout << loaded.heading(terminal) << setting(program.bound) << "\n"
+  std::cout << loaded.heading(terminal) << wrapped(setting(program.bound), terminal.width)
             << plan_text(program, terminal);
 }
 
@@ -58,7 +59,7 @@ void show_run(const GpuProgramFlags& options, const LoadedProgram& loaded,
     return;
   }
   const Terminal terminal = options.terminal.terminal();
-  std::cout << loaded.heading(terminal) << setting(report.program.bound) << "\n"
+  std::cout << loaded.heading(terminal) << wrapped(setting(report.program.bound), terminal.width)
             << run_text(report, terminal);
 }
 

@@ -13,6 +13,7 @@
 #include "cli/gpu/run_program.hpp"
 #include "cli/terminal/failure.hpp"
 #include "exercises/grader/exercise/cases.hpp"
+#include "exercises/grader/exercise/points.hpp"
 #include "exercises/grader/judge/attempt.hpp"
 #include "exercises/grader/judge/cost_score.hpp"
 #include "exercises/grader/submission/submission.hpp"
@@ -109,19 +110,28 @@ void refuse(const Speed& speed, Outcome outcome, exercises::Finding finding, Ver
   verdict.findings.insert(verdict.findings.begin(), std::move(finding));
 }
 
+double points_of_rows(const Verdict& verdict) {
+  double points = 0;
+  for (const exercises::Check& check : verdict.checks) {
+    points = exercises::added_points(points, check.points);
+  }
+  return points;
+}
+
 void add_time(const Exercise& exercise, CostLine line, Verdict& verdict) {
   const Speed& speed = *exercise.program.speed;
   line.share = exercises::cost_share(line);
   exercises::Check check = check_of(speed, "");
   check.passed = line.share >= 1;
-  check.points = speed.points * line.share;
+  check.points = exercises::rounded_points(speed.points * line.share, speed.points, check.passed);
   if (!check.passed) {
     check.message = "it takes " + fixed_text(line.value.get_d() / line.full.get_d(), 2) +
                     " times as long as full marks allow";
     if (verdict.outcome == Outcome::kFull) verdict.outcome = Outcome::kCostly;
   }
-  verdict.points += check.points;
   verdict.checks.push_back(std::move(check));
+  verdict.points = exercises::rounded_points(points_of_rows(verdict), verdict.max_points,
+                                             verdict.outcome == Outcome::kFull);
   if (verdict.costs.empty()) verdict.size = speed.size;
   verdict.costs.push_back(std::move(line));
 }
@@ -140,8 +150,8 @@ void leave_out_time(const Speed& speed, const std::string& why, Verdict& verdict
 void remove_time(Verdict& verdict) {
   if (verdict.checks.empty() || verdict.checks.back().name != kTimeCheck) return;
   const std::string message = verdict.checks.back().message;
-  verdict.points -= verdict.checks.back().points;
   verdict.checks.pop_back();
+  verdict.points = points_of_rows(verdict);
   if (!verdict.costs.empty() && verdict.costs.back().key == kPredictedTime) {
     verdict.costs.pop_back();
   }

@@ -7,6 +7,7 @@
 
 #include "cli/exercises/verdict_text.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "exercises/grader/exercise/points.hpp"
 #include "exercises/grader/exercise/verdict.hpp"
 #include "exercises/grader/report/reports.hpp"
 #include "text/lists.hpp"
@@ -42,7 +43,8 @@ std::string file_table(const GradedAssignment& graded, const Terminal& terminal)
 double GradedPart::points_of(std::size_t student) const {
   const exercises::Verdict& verdict = *students[student].verdict;
   if (verdict.max_points <= 0) return 0;
-  return exercises::rounded_points(points * verdict.points / verdict.max_points, points);
+  return exercises::rounded_points(points * verdict.points / verdict.max_points, points,
+                                   verdict.points >= verdict.max_points);
 }
 
 bool GradedPart::handed_in(std::size_t student) const {
@@ -52,8 +54,22 @@ bool GradedPart::handed_in(std::size_t student) const {
 
 double GradedAssignment::points_of(std::size_t student) const {
   double sum = 0;
-  for (const GradedPart& part : parts) sum += part.points_of(student);
+  for (const GradedPart& part : parts) {
+    sum = exercises::added_points(sum, part.points_of(student));
+  }
   return sum;
+}
+
+double GradedAssignment::mean_points() const {
+  const double most = assignment.max_points();
+  double sum = 0;
+  bool all_full = true;
+  for (std::size_t i = 0; i < num_students(); ++i) {
+    sum += points_of(i);
+    all_full = all_full && points_of(i) >= most;
+  }
+  if (num_students() == 0) return 0;
+  return exercises::rounded_points(sum / static_cast<double>(num_students()), most, all_full);
 }
 
 bool GradedAssignment::is_all_right() const {
@@ -102,20 +118,18 @@ void print_totals(const GradedAssignment& graded, const Terminal& terminal) {
   }
   columns.push_back({"total", Align::kRight});
   TextTable table(columns);
-  double sum = 0;
   for (std::size_t i = 0; i < graded.num_students(); ++i) {
     std::vector<std::string> cells{printable(graded.parts.front().students[i].name)};
     for (const GradedPart& part : graded.parts) cells.push_back(part_cell(part, i));
     cells.push_back(exercises::points_text(graded.points_of(i)));
     table.row(std::move(cells));
-    sum += graded.points_of(i);
   }
   const auto students = static_cast<std::int64_t>(graded.num_students());
   std::cout << styled(printable(graded.assignment.title), Style::kBold, terminal) << "\n\n"
             << legend.to_string(terminal) << "\n"
             << table.to_string(terminal) << "\n"
             << counted(students, "student") << ", mean "
-            << exercises::points_text(sum / static_cast<double>(students)) << " of "
+            << exercises::points_text(graded.mean_points()) << " of "
             << exercises::points_text(graded.assignment.max_points())
             << " points; - is not handed in\n"
             << file_table(graded, terminal);

@@ -21,6 +21,7 @@ struct GradedPart {
   double points = 0;  // what the part is worth
   std::vector<exercises::StudentResult> students;
 
+  /// Returns as large a part of the part's points as of the exercise's, which the verdict states, rounded down.
   double points_of(std::size_t student) const;
   bool handed_in(std::size_t student) const;
 };
@@ -35,6 +36,7 @@ struct GradedAssignment {
 
   std::size_t num_students() const { return parts.front().students.size(); }
   double points_of(std::size_t student) const;
+  double mean_points() const;  // 0 for an empty class
   bool is_all_right() const;
 };
 

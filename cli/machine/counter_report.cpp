@@ -292,10 +292,4 @@ std::string array_text(const BoundArray& array, std::span<const double> dram,
   return text;
 }
 
-std::string wrapped_line(const std::string& text, const Terminal& terminal) {
-  std::string lines;
-  for (const std::string& line : wrap(text, terminal.width)) lines += line + "\n";
-  return lines;
-}
-
 }  // namespace flashlab::cli

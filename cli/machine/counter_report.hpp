@@ -52,7 +52,4 @@ std::string effect_text(const toy::InstructionSpec& spec, const Terminal& termin
 /// Returns "bytes loaded" for "bytes_loaded".
 std::string spoken(std::string_view key);
 
-/// Returns the text in lines that fit the terminal, each with its end.
-std::string wrapped_line(const std::string& text, const Terminal& terminal);
-
 }  // namespace flashlab::cli

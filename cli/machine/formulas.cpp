@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 
 #include "cli/machine/counter_report.hpp"
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/width.hpp"
+#include "toymachine/count/growth.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
 namespace flashlab::cli {
@@ -19,6 +22,7 @@ nlohmann::ordered_json formula_json(const toy::Formula& formula) {
 }
 
 using toy::Formula;
+using toy::Polynomial;
 
 Json counter_formulas_json(const toy::Program& program, const toy::CounterFormulas& formulas) {
   Json json;
@@ -62,6 +66,139 @@ Formula toy::CounterFormulas::*formula_of(std::string_view key) {
 
 std::string count_text(const toy::Count& count) { return grouped(count.get_str()); }
 
+struct FormulaRow {
+  std::string name;
+  const Formula* formula = nullptr;
+  const toy::Count* number = nullptr;
+  bool counts_tiles = false;
+};
+
+/// The rows of a table of formulas: counters, instructions, arrays.
+class FormulaRows {
+ public:
+  FormulaRows(const toy::Program& program, const toy::CostFormulas& formulas,
+              const std::optional<toy::Counters>& numbers) {
+    for (const toy::CounterDescription& description : toy::counter_descriptions()) {
+      const Formula& formula = formulas.total.*formula_of(description.key);
+      if (description.is_rare && formula.is_zero()) continue;
+      counters_.push_back({spoken(description.key), &formula,
+                           numbers ? &((*numbers).*description.value) : nullptr});
+    }
+    for (std::size_t i = 0; i < formulas.total.by_instruction.size(); ++i) {
+      const Formula& formula = formulas.total.by_instruction[i];
+      if (formula.is_zero()) continue;
+      instructions_.push_back({std::string(toy::instruction_set()[i].mnemonic), &formula,
+                               numbers ? &numbers->by_instruction[i] : nullptr});
+    }
+    using T = toy::ArrayTrafficFormulas;
+    using N = toy::ArrayTraffic;
+    for (std::size_t i = 0; i < formulas.total.by_array.size(); ++i) {
+      const T& traffic = formulas.total.by_array[i];
+      const bool tiled = has_tiles(program);
+      const auto add = [&](const char* verb, Formula T::*tiles, Formula T::*elements,
+                           toy::Count N::*tiles_number, toy::Count N::*elements_number) {
+        if ((traffic.*tiles).is_zero()) return;
+        const auto number = [&](toy::Count N::*value) {
+          return numbers ? &(numbers->by_array[i].*value) : nullptr;
+        };
+        const std::string name = program.arrays[i].name + " " + verb;
+        if (tiled)
+          arrays_.push_back({name + ", tiles", &(traffic.*tiles), number(tiles_number), true});
+        arrays_.push_back(
+            {name + (tiled ? ", elements" : ""), &(traffic.*elements), number(elements_number)});
+      };
+      add("loaded", &T::loads, &T::elements_loaded, &N::loads, &N::elements_loaded);
+      add("stored", &T::stores, &T::elements_stored, &N::stores, &N::elements_stored);
+      add("updated", &T::updates, &T::elements_updated, &N::updates, &N::elements_updated);
+    }
+  }
+
+  std::vector<std::vector<FormulaRow>> sections(const FormulaDetail& detail) const {
+    std::vector<FormulaRow> arrays;
+    for (const FormulaRow& row : arrays_) {
+      if (!detail.tiles && row.counts_tiles) continue;
+      if (arrays.size() < detail.array_rows) arrays.push_back(row);
+    }
+    return {counters_, instructions_, arrays};
+  }
+
+  /// The columns that the table leaves for formulas.
+  static std::size_t formula_width(const std::vector<std::vector<FormulaRow>>& sections,
+                                   const Terminal& terminal) {
+    constexpr std::size_t kMargin = 2, kGap = 3, kLeast = 10;
+    std::size_t names = display_width("counter"), numbers = 0;
+    for (const std::vector<FormulaRow>& section : sections) {
+      for (const FormulaRow& row : section) {
+        names = std::max(names, display_width(row.name));
+        if (row.number == nullptr) continue;
+        numbers = std::max({numbers, display_width("number"), count_text(*row.number).size()});
+      }
+    }
+    const std::size_t others = kMargin + names + kGap + (numbers > 0 ? kGap + numbers : 0);
+    return terminal.width > others + kLeast ? terminal.width - others : kLeast;
+  }
+
+ private:
+  static bool has_tiles(const toy::Program& program) {
+    return std::any_of(program.arrays.begin(), program.arrays.end(),
+                       [](const auto& array) { return !array.tile.empty(); });
+  }
+
+  std::vector<FormulaRow> counters_, instructions_, arrays_;
+};
+
+/// Writes formulas into cells: whole, or the terms that grow fastest.
+class FormulaCells {
+ public:
+  FormulaCells(const toy::Program& program, const toy::CostFormulas& formulas,
+               const toy::ParameterValues& sizes, const Terminal& terminal)
+      : style_(formula_style(program, terminal)),
+        sizes_(sizes),
+        growth_(sizes, divisors_in(formulas)) {}
+
+  /// `lines` of this width are as many as the text may take, if one term does; 0: any number.
+  std::string text(const Formula& formula, std::size_t width, std::size_t lines) const {
+    if (!formula.is_known()) return "no formula";
+    const std::string whole = toy::to_string(formula, style_);
+    const auto fits = [&](const std::string& text) { return wrap(text, width).size() <= lines; };
+    if (lines == 0 || fits(whole)) return whole;
+    const toy::Piece* const here = toy::piece_at(formula, sizes_);
+    const Polynomial& value = (here == nullptr ? formula.pieces.front() : *here).value;
+    const std::string cases =
+        formula.pieces.size() == 1 ? "" : " (" + std::to_string(formula.pieces.size()) + " cases)";
+    const std::vector<Polynomial> terms = growth_.terms(value);
+    for (std::size_t number = std::max<std::size_t>(terms.size(), 1); number > 0; --number) {
+      const toy::LeadingTerms leading = toy::leading_terms(terms, number);
+      std::string text = toy::to_string(leading.kept, style_);
+      if (leading.left_out > 0) {
+        text += " + " + counted(static_cast<std::int64_t>(leading.left_out), "smaller term");
+      }
+      text += cases;
+      const bool represents = leading.left_out == 0 || growth_.represents(leading.kept, value);
+      if (represents && (number == 1 || fits(text))) return text;
+    }
+    return counted(static_cast<std::int64_t>(terms.size()), "term") + cases;
+  }
+
+ private:
+  static std::set<std::string> divisors_in(const toy::CostFormulas& formulas) {
+    std::set<std::string> divisors;
+    const auto add = [&](const Formula& formula) { divisors.merge(toy::divisor_symbols(formula)); };
+    for (const toy::FormulaField& field : toy::formula_fields()) add(formulas.total.*field.value);
+    for (const Formula& formula : formulas.total.by_instruction) add(formula);
+    for (const toy::ArrayTrafficFormulas& traffic : formulas.total.by_array) {
+      add(traffic.elements_loaded);
+      add(traffic.elements_stored);
+      add(traffic.elements_updated);
+    }
+    return divisors;
+  }
+
+  toy::FormulaStyle style_;
+  toy::ParameterValues sizes_;
+  toy::Growth growth_;
+};
+
 }  // namespace
 
 toy::FormulaStyle formula_style(const toy::Program& program, const Terminal& terminal) {
@@ -83,48 +220,23 @@ Json formulas_json(const toy::Program& program, const toy::CostFormulas& formula
 }
 
 std::string formulas_table(const toy::Program& program, const toy::CostFormulas& formulas,
-                           const std::optional<toy::Counters>& numbers, const Terminal& terminal) {
-  const toy::FormulaStyle style = formula_style(program, terminal);
+                           const std::optional<toy::Counters>& numbers,
+                           const toy::ParameterValues& sizes, const FormulaDetail& detail,
+                           const Terminal& terminal) {
+  FormulaRows rows(program, formulas, numbers);
+  const FormulaCells cells(program, formulas, sizes, terminal);
   std::vector<Column> columns{{"counter"}, {"formula"}};
   if (numbers) columns.push_back({"number", Align::kRight});
   TextTable table(std::move(columns));
-  const auto row = [&](const std::string& name, const Formula& formula, const toy::Count* number) {
-    std::vector<std::string> cells{
-        name, formula.is_known() ? toy::to_string(formula, style) : std::string("no formula")};
-    if (number != nullptr) cells.push_back(count_text(*number));
-    table.row(std::move(cells));
-  };
-  for (const toy::CounterDescription& description : toy::counter_descriptions()) {
-    const Formula& formula = formulas.total.*formula_of(description.key);
-    if (description.is_rare && formula.is_zero()) continue;
-    row(spoken(description.key), formula, numbers ? &((*numbers).*description.value) : nullptr);
-  }
-  table.rule();
-  for (std::size_t i = 0; i < formulas.total.by_instruction.size(); ++i) {
-    if (formulas.total.by_instruction[i].is_zero()) continue;
-    row(std::string(toy::instruction_set()[i].mnemonic), formulas.total.by_instruction[i],
-        numbers ? &numbers->by_instruction[i] : nullptr);
-  }
-  table.rule();
-  const bool tiled = std::any_of(program.arrays.begin(), program.arrays.end(),
-                                 [](const auto& array) { return !array.tile.empty(); });
-  for (std::size_t i = 0; i < formulas.total.by_array.size(); ++i) {
-    const toy::ArrayTrafficFormulas& traffic = formulas.total.by_array[i];
-    const std::string& name = program.arrays[i].name;
-    const auto moved = [&](const std::string& verb, const Formula& tiles, const Formula& elements,
-                           toy::Count toy::ArrayTraffic::*tiles_number,
-                           toy::Count toy::ArrayTraffic::*elements_number) {
-      if (tiles.is_zero()) return;
-      const auto number = [&](toy::Count toy::ArrayTraffic::*value) {
-        return numbers ? &(numbers->by_array[i].*value) : nullptr;
-      };
-      if (tiled) row(name + " " + verb + ", tiles", tiles, number(tiles_number));
-      row(name + " " + verb + (tiled ? ", elements" : ""), elements, number(elements_number));
-    };
-    using T = toy::ArrayTraffic;
-    moved("loaded", traffic.loads, traffic.elements_loaded, &T::loads, &T::elements_loaded);
-    moved("stored", traffic.stores, traffic.elements_stored, &T::stores, &T::elements_stored);
-    moved("updated", traffic.updates, traffic.elements_updated, &T::updates, &T::elements_updated);
+  const std::vector<std::vector<FormulaRow>> sections = rows.sections(detail);
+  const std::size_t width = rows.formula_width(sections, terminal);
+  for (const std::vector<FormulaRow>& section : sections) {
+    if (&section != &sections.front()) table.rule();
+    for (const FormulaRow& row : section) {
+      std::vector<std::string> line{row.name, cells.text(*row.formula, width, detail.lines)};
+      if (row.number != nullptr) line.push_back(count_text(*row.number));
+      table.row(std::move(line));
+    }
   }
   return table.to_string(terminal);
 }

@@ -260,11 +260,12 @@ std::string output_diff_text(const OutputDiff& diff, const Terminal& terminal) {
                    [](const OutputComparison& output) { return output.differing.has_value(); });
   std::string text;
   if (differing == diff.outputs.end()) {
-    text = wrapped_line("The outputs of " + diff.left + " and " + diff.right + " agree.", terminal);
+    text =
+        wrapped("The outputs of " + diff.left + " and " + diff.right + " agree.", terminal.width);
   } else {
-    text = wrapped_line("The outputs of " + diff.left + " and " + diff.right +
-                            " differ, first in " + differing->differing->name + ".",
-                        terminal);
+    text = wrapped("The outputs of " + diff.left + " and " + diff.right + " differ, first in " +
+                       differing->differing->name + ".",
+                   terminal.width);
   }
   text += "\n" + outputs_table(diff, terminal);
   if (differing != diff.outputs.end()) {
@@ -274,17 +275,16 @@ std::string output_diff_text(const OutputDiff& diff, const Terminal& terminal) {
       std::any_of(diff.outputs.begin(), diff.outputs.end(),
                   [](const OutputComparison& output) { return !output.by_formulas; });
   if (by_values) {
-    text +=
-        "\n" + wrapped_line("Values agree if they differ by at most " + short_text(diff.tolerance) +
-                                " of the output's largest value. --input sets the inputs.",
-                            terminal);
+    text += "\n" + wrapped("Values agree if they differ by at most " + short_text(diff.tolerance) +
+                               " of the output's largest value. --input sets the inputs.",
+                           terminal.width);
   }
   if (!diff.no_formulas.empty()) {
-    text += wrapped_line("Formulas were not compared: " + diff.no_formulas + ".", terminal);
+    text += wrapped("Formulas were not compared: " + diff.no_formulas + ".", terminal.width);
   }
   const auto only = [&](const std::string& program, const std::vector<std::string>& names) {
     if (names.empty()) return;
-    text += wrapped_line("Only " + program + " has " + joined(names) + ".", terminal);
+    text += wrapped("Only " + program + " has " + joined(names) + ".", terminal.width);
   };
   only(diff.left, diff.left_only);
   only(diff.right, diff.right_only);

@@ -6,12 +6,14 @@
 
 #include "cli/machine/counter_report.hpp"
 #include "cli/machine/formulas.hpp"
+#include "cli/terminal/command_lines.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "text/lists.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
+#include "text/width.hpp"
 #include "toymachine/count/count_json.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
@@ -150,11 +152,10 @@ std::vector<std::string> crossing_formulas(const Comparison& comparison,
 }
 
 std::string settings_text(const Comparison& comparison, const Terminal& terminal) {
-  std::string text;
-  for (const Side* side : {&comparison.left, &comparison.right}) {
-    text += wrapped_line(side->loaded.short_name() + ": " + setting(side->bound), terminal);
-  }
-  return text;
+  const std::string left = setting(comparison.left.bound);
+  const std::string right = setting(comparison.right.bound);
+  return wrapped(comparison.left.loaded.short_name() + ": " + left, terminal.width) +
+         wrapped(comparison.right.loaded.short_name() + ": " + right, terminal.width);
 }
 
 Json side_json(const Side& side, const toy::CostTable& costs) {
@@ -241,9 +242,7 @@ std::string crossing_sentence(const Comparison& comparison, const Terminal& term
 }
 
 std::string comparison_text(const Comparison& comparison, const Terminal& terminal) {
-  std::string domain, crossing;
-  std::istringstream sentences(crossing_sentence(comparison, terminal));
-  for (std::string line; std::getline(sentences, line);) crossing += wrapped_line(line, terminal);
+  std::string domain;
   if (comparison.left.formulas) {
     std::vector<toy::Condition> conditions = comparison.left.formulas->domain;
     for (const toy::Condition& condition : comparison.right.formulas->domain) {
@@ -256,9 +255,9 @@ std::string comparison_text(const Comparison& comparison, const Terminal& termin
   return property_table(comparison, terminal) +
          (domain.empty()
               ? ""
-              : "\n" + wrapped_line("Formulas are exact for all " + domain + ".", terminal)) +
+              : "\n" + wrapped("Formulas are exact for all " + domain + ".", terminal.width)) +
          "\n" + settings_text(comparison, terminal) + "\n" + counts_table(comparison, terminal) +
-         "\n" + crossing;
+         "\n" + fitted_lines(crossing_sentence(comparison, terminal), terminal);
 }
 
 Json comparison_json(const Comparison& comparison) {

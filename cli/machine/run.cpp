@@ -9,6 +9,7 @@
 #include "cli/options/execution.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -22,7 +23,8 @@ void print_run_text(const RunFlags& options, const LoadedProgram& loaded,
                     const toy::Machines& machines, const Executed& executed) {
   const toy::BoundProgram& bound = machines.first();
   const Terminal terminal = options.terminal.terminal();
-  std::cout << loaded.heading(terminal) << setting(bound) << ", " << options.run.precision << "\n\n"
+  std::cout << loaded.heading(terminal)
+            << wrapped(setting(bound) + ", " + options.run.precision, terminal.width) << "\n"
             << counters_table(bound, executed.execution.executions, options.machine.cost_table(),
                               terminal);
   if (options.no_outputs) return;

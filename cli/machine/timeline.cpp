@@ -17,6 +17,7 @@
 #include "cli/terminal/text_table.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
+#include "text/width.hpp"
 #include "toymachine/timeline/timeline_json.hpp"
 
 namespace flashlab::cli {
@@ -143,7 +144,7 @@ void print_timeline_text(const TimelineFlags& options, const LoadedProgram& load
   const std::size_t shown = shown_machine(options, all);
   const toy::BoundProgram& bound = machines.programs[shown];
   const std::vector<Timeline>& timelines = all[shown];
-  std::cout << loaded.heading(terminal) << setting(bound) << "\n\n";
+  std::cout << loaded.heading(terminal) << wrapped(setting(bound), terminal.width) << "\n";
   if (machines.several()) {
     std::cout << machines_table(all, terminal) << "\nMachine " << shown << "\n\n";
   }

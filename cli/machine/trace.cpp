@@ -81,14 +81,14 @@ Traced print_table(const TraceFlags& options, const LoadedProgram& loaded,
                    const toy::BoundProgram& bound) {
   const Terminal terminal = options.terminal.terminal();
   const toy::TraceTableOptions table = table_options(options, bound, terminal);
-  std::cout << loaded.heading(terminal) << wrapped_line(setting(bound), terminal) << "\n";
+  std::cout << loaded.heading(terminal) << wrapped(setting(bound), terminal.width) << "\n";
   const auto sink = toy::make_trace_table(std::cout, table);
   toy::TraceOptions trace = options.options();
   trace.max_rows = static_cast<std::uint64_t>(options.machine.limits.max_trace_rows);
   Traced result = trace_to(*sink, loaded, bound, options.run, trace);
   if (result && !result->stopped) {
     const std::string cost = cost_sentence(bound, result->executions, options.machine.cost_table());
-    std::cout << "\n" << wrapped_line(cost, terminal);
+    std::cout << "\n" << wrapped(cost, terminal.width);
   }
   return result;
 }

@@ -27,18 +27,17 @@ std::string without_trailing_blanks(const std::string& line) {
   return line.substr(0, line.find_last_not_of(' ') + 1);
 }
 
-/// Where a cell may be wrapped: between words, or in paths and addresses, too.
-enum class Breaks { kBlanks, kBlanksAndSlashes };
+/// Where a cell may be wrapped: between words, or between the parts of paths, addresses and
+/// products, too.
+enum class Breaks { kBlanks, kParts };
 
 std::size_t longest_word(const std::string& text, Breaks breaks = Breaks::kBlanks) {
   std::size_t longest = 0;
   for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end =
-        std::min(text.find_first_of(breaks == Breaks::kBlanks ? " " : " /", start), text.size());
-    const bool keeps_end = end < text.size() && text[end] == '/';
-    longest =
-        std::max(longest, display_width(text.substr(start, end - start + (keeps_end ? 1 : 0))));
-    start = end + 1;
+    const std::size_t end = breaks == Breaks::kBlanks ? std::min(text.find(' ', start), text.size())
+                                                      : end_of_part(text, start);
+    longest = std::max(longest, display_width(text.substr(start, end - start)));
+    start = std::max(end, std::min(text.find_first_not_of(' ', end), text.size()));
   }
   return longest;
 }
@@ -89,7 +88,7 @@ TextTable::Widths TextTable::natural_widths() const {
 /// The minimum width of a column. Numbers and words are never broken: they may be names, which somebody copies.
 std::size_t TextTable::narrowest(std::size_t column, bool breaks_paths) const {
   if (columns_[column].align == Align::kLeft) {
-    const Breaks breaks = breaks_paths ? Breaks::kBlanksAndSlashes : Breaks::kBlanks;
+    const Breaks breaks = breaks_paths ? Breaks::kParts : Breaks::kBlanks;
     std::size_t width = std::max(longest_word(columns_[column].title), kNarrowestWrapped);
     for (const auto& cells : rows_) {
       if (!cells.empty()) width = std::max(width, longest_part(cells[column], breaks));
@@ -204,17 +203,6 @@ std::string TextTable::to_string(const Terminal& terminal) const {
     if (next == columns_.size()) break;
   }
   return text;
-}
-
-std::string grouped(const std::string& digits) {
-  const std::size_t first = digits.starts_with('-') ? 1 : 0;
-  if (digits.size() - first <= 4) return digits;
-  std::string result;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > first && (digits.size() - i) % 3 == 0) result += ' ';
-    result += digits[i];
-  }
-  return result;
 }
 
 std::string grouped_number(std::int64_t value) { return grouped(std::to_string(value)); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/terminal/terminal.hpp"
+#include "text/digits.hpp"
 
 namespace flashlab::cli {
 
@@ -50,8 +51,7 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;  // an empty row is a rule
 };
 
-/// Returns "1 234 567" for "1234567": digits in groups of three.
-std::string grouped(const std::string& digits);
+using flashlab::grouped;
 
 std::string grouped_number(std::int64_t value);
 std::string grouped_number(std::uint64_t value);

@@ -121,8 +121,9 @@ std::optional<toy::Diagnostic> too_large(const toy::BoundProgram& program, const
       toy::Severity::kError,
       toy::Fault::kProgram,
       program.instructions[largest->site].span,
-      (launch.no_fragments ? "not in fragments: " + launch.no_fragments->text + "; as at level 0, "
-                           : std::string()) +
+      (launch.no_fragments
+           ? "off the tensor cores: " + launch.no_fragments->text + "; as at level 0, "
+           : std::string()) +
           "in shared memory, the registers take " + std::to_string(plan.shared_bytes(launch)) +
           " bytes, with an odd number of elements in each row: " +
           places_text(program, launch, toy::element_bytes(plan.real)),

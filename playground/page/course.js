@@ -72,7 +72,7 @@ async function check() {
 function verdictOf(verdict) {
   const best = verdict.points === verdict.max_points;
   const said = element("div", {class: "verdict"},
-    element("strong", {class: verdict.passed ? "good" : "bad"}, best ? "✓ Full marks" : verdict.passed ? "✓ Right" : "Not right yet"),
+    element("strong", {class: verdict.passed ? "good" : "bad"}, best ? "✓ Full marks" : verdict.passed ? "✓ Right" : verdict.outcome === "right, but too costly" ? "Right, but too costly" : "Not right yet"),
     element("p", {}, `${verdict.points} of ${verdict.max_points} points`),
     verdict.record ? element("p", {class: "good"}, verdict.record) : null);
   for (const {what, details} of verdict.findings) {
@@ -194,7 +194,7 @@ function listKept() {
   const entries = app.exercises.map(({id}) => app.store.exercise(id));
   const points = entries.reduce((sum, {points: earned}) => sum + earned, 0);
   const most = app.exercises.reduce((sum, {max_points: possible}) => sum + possible, 0);
-  byId("kept-facts").textContent = `${entries.filter(({passed}) => passed).length} of ${entries.length} exercises done, ${points} of ${most} points.`;
+  byId("kept-facts").textContent = `${entries.filter(({passed}) => passed).length} of ${entries.length} exercises done, ${Number(points.toFixed(6))} of ${Number(most.toFixed(6))} points.`;
   byId("kept-list").replaceChildren(...Object.keys(app.store.state.programs).sort().map((name) => element("li", {},
     element("button", {type: "button", class: "plain", onclick: () => {
       leaveExercise();

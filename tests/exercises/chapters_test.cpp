@@ -29,6 +29,15 @@ std::map<std::string, std::string> chapters() {
   return texts;
 }
 
+/// The glossary's line about inputs.
+std::string line_about_inputs() {
+  std::ifstream glossary(FLASHLAB_SOURCE_DIR "/docs/glossary.md");
+  for (std::string line; std::getline(glossary, line);) {
+    if (line.starts_with("| inputs |")) return line;
+  }
+  return "";
+}
+
 /// A folder of teachers' exercises, each with only an exercise.toml.
 class OwnExercises {
  public:
@@ -61,6 +70,15 @@ std::vector<std::string> ids(const std::vector<ExerciseSource>& sources) {
 }
 
 }  // namespace
+
+TEST_CASE("the glossary explains every kind of inputs that a message may name") {
+  const std::string line = line_about_inputs();
+  for (int family = 0; !to_string(static_cast<Family>(family)).empty(); ++family) {
+    const std::string name(to_string(static_cast<Family>(family)));
+    INFO(name);
+    CHECK(line.find("*" + name + "*") != std::string::npos);
+  }
+}
 
 TEST_CASE("the course follows its chapters, whatever the numbers of the exercises", "[chapters]") {
   const OwnExercises own;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "exercises/grader/exercise/cases.hpp"
+#include "exercises/grader/grade/failing_run.hpp"
 #include "exercises/grader/prove/lint.hpp"
 #include "tests/exercises/class_folder.hpp"
 
@@ -150,8 +151,10 @@ TEST_CASE("what is not accepted at a drawn size is not accepted", "[drawn]") {
   const Grader grader(dot_product(files));
   CHECK(grade_text(grader, dot_solution()).points == 10);
   const Verdict verdict = grade_text(grader, costly_when_large());
-  CHECK(verdict.outcome == Outcome::kWrong);
+  CHECK(verdict.outcome == Outcome::kTooCostly);
+  CHECK_FALSE(verdict.passed());
   CHECK(verdict.points == 0);
+  CHECK(guilty_step(verdict) == nullptr);  // no step of a right program is wrong
   REQUIRE_FALSE(verdict.findings.empty());
   CHECK_THAT(verdict.findings[0].what, contains("costs more than this exercise accepts"));
   REQUIRE(verdict.findings[0].details.size() == 1);
@@ -179,7 +182,7 @@ TEST_CASE("the elements of .temp can be limited, and their traffic counted", "[d
     return grade_text(Grader(dot_product(files)), with_copy()).outcome;
   };
   CHECK(counted("n") == Outcome::kCostly);
-  CHECK(counted("n - 1") == Outcome::kWrong);
+  CHECK(counted("n - 1") == Outcome::kTooCostly);
 }
 
 TEST_CASE("an array of a scalar exercise may not be larger than it allows", "[drawn]") {
@@ -293,7 +296,7 @@ TEST_CASE("an ATOMIC_ADD is a load and a store for limits and points", "[drawn]"
   for (const std::string most : {"stores = 1", "\"s.stores\" = 1", "\"s.loads\" = 0",
                                  "bytes_stored = 4", "bytes_loaded = \"8*n\"", "atomics = 0"}) {
     INFO(most);
-    CHECK(graded("most = { " + most + " }").outcome == Outcome::kWrong);
+    CHECK(graded("most = { " + most + " }").outcome == Outcome::kTooCostly);
   }
   for (const std::string most : {"stores = \"n\"", "\"s.loads\" = \"n - 1\"",
                                  "bytes_stored = \"4*n\"", "bytes_loaded = \"12*n\""}) {

@@ -113,8 +113,9 @@ TEST_CASE("only right results with costs are in a histogram", "[histogram]") {
   line.key = "loads";
   line.value = line.full = 3;
   verdict.costs = {line};
-  for (const Outcome outcome : {Outcome::kFull, Outcome::kCostly, Outcome::kPartial,
-                                Outcome::kWrong, Outcome::kRejected, Outcome::kCrashed}) {
+  for (const Outcome outcome :
+       {Outcome::kFull, Outcome::kCostly, Outcome::kPartial, Outcome::kTooCostly, Outcome::kWrong,
+        Outcome::kRejected, Outcome::kCrashed}) {
     verdict.outcome = outcome;
     const bool right = outcome == Outcome::kFull || outcome == Outcome::kCostly;
     CHECK(class_histograms({{"a", std::make_shared<const Verdict>(verdict), {}}}, {}).size() ==

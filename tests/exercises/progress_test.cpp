@@ -66,7 +66,7 @@ TEST_CASE("progress is read as it was written", "[progress]") {
   ProgressFile(folder.path()).update([](Progress& progress) {
     ProgressEntry& entry = progress.entry("02 odd: name#");
     entry.state = ProgressState::kPassed;
-    entry.points = 8.25;
+    entry.points = 8.2;
     entry.checks = 12;
     entry.hints = 3;
     entry.solution_seen = true;
@@ -78,7 +78,7 @@ TEST_CASE("progress is read as it was written", "[progress]") {
   const ProgressEntry* entry = progress.find("02 odd: name#");
   REQUIRE(entry != nullptr);
   CHECK(entry->state == ProgressState::kPassed);
-  CHECK(entry->points == 8.25);
+  CHECK(entry->points == 8.2);
   CHECK(entry->checks == 12);
   CHECK(entry->hints == 3);
   CHECK(entry->solution_seen);

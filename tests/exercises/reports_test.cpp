@@ -194,6 +194,22 @@ TEST_CASE("nothing leaves its place in XML and HTML") {
   }
 }
 
+TEST_CASE("what is right, but too costly, is an outcome of its own in every report") {
+  Verdict verdict = wrong("the result is right, but it costs more than this exercise accepts");
+  verdict.outcome = Outcome::kTooCostly;
+  const ClassReport report = report_of({student("anna", verdict), student("bert", wrong("no"))});
+  const auto json = nlohmann::json::parse(written(write_json, report));
+  CHECK(json["students"][0]["outcome"] == "too_costly");
+  CHECK(json["students"][0]["passed"] == false);
+  CHECK(json["summary"]["outcomes"]["too_costly"] == 1);
+  CHECK(json["summary"]["outcomes"]["wrong"] == 1);
+  CHECK_THAT(written(write_csv, report), contains("\"anna\",\"too_costly\",0,10,"));
+  CHECK_THAT(written(write_html, report), contains("✗ right, but too costly"));
+  std::ostringstream gradescope;
+  write_gradescope(gradescope, student("anna", verdict), {});
+  CHECK(nlohmann::json::parse(gradescope.str())["extra_data"]["outcome"] == "too_costly");
+}
+
 TEST_CASE("Gradescope's results carry points, checks and a leaderboard of costs") {
   std::ostringstream out;
   write_gradescope(out, student("anna", full()), {});

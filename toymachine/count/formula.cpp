@@ -54,6 +54,14 @@ Formula combination(const Formula& a, const Formula& b, const mpz_class& factor)
   return result;
 }
 
+SymbolValues lookup_in(const ParameterValues& values) {
+  return [&values](const std::string& symbol) -> std::optional<mpz_class> {
+    const auto place = values.find(symbol);
+    if (place == values.end()) return std::nullopt;
+    return mpz_class(place->second);
+  };
+}
+
 bool holds(const std::vector<Condition>& conditions, const SymbolValues& lookup) {
   return std::all_of(conditions.begin(), conditions.end(), [&](const Condition& condition) {
     const auto value = evaluate(condition.polynomial, lookup);
@@ -68,24 +76,24 @@ Condition substituted_condition(const Condition& condition, const Atom& atom,
 
 }  // namespace
 
-std::optional<mpz_class> evaluate(const Formula& formula, const ParameterValues& values) {
+const Piece* piece_at(const Formula& formula, const ParameterValues& values) {
   for (const std::string& symbol : formula.symbols) {
     const auto place = values.find(symbol);
-    if (place != values.end() && place->second < 0) return std::nullopt;
+    if (place != values.end() && place->second < 0) return nullptr;
   }
-  const SymbolValues lookup = [&](const std::string& symbol) -> std::optional<mpz_class> {
-    const auto place = values.find(symbol);
-    if (place == values.end()) return std::nullopt;
-    return mpz_class(place->second);
-  };
-  if (!holds(formula.domain, lookup)) return std::nullopt;
-  for (const Piece& piece : formula.pieces) {
-    if (!holds(piece.conditions, lookup)) continue;
-    const auto value = evaluate(piece.value, lookup);
-    if (!value) return std::nullopt;
-    return value->get_num();
-  }
-  return std::nullopt;
+  const SymbolValues lookup = lookup_in(values);
+  if (!holds(formula.domain, lookup)) return nullptr;
+  const auto piece = std::find_if(formula.pieces.begin(), formula.pieces.end(),
+                                  [&](const Piece& one) { return holds(one.conditions, lookup); });
+  return piece == formula.pieces.end() ? nullptr : &*piece;
+}
+
+std::optional<mpz_class> evaluate(const Formula& formula, const ParameterValues& values) {
+  const Piece* const piece = piece_at(formula, values);
+  if (piece == nullptr) return std::nullopt;
+  const auto value = evaluate(piece->value, lookup_in(values));
+  if (!value) return std::nullopt;
+  return value->get_num();
 }
 
 Formula substitute(const Formula& formula, const std::string& symbol, const mpz_class& value) {

@@ -43,6 +43,9 @@ struct Formula {
 /// Values of parameters by name; `registers` is a name like the others.
 using ParameterValues = std::map<std::string, std::int64_t>;
 
+/// Returns the piece that holds there; null outside the domain, or if a parameter has no value.
+const Piece* piece_at(const Formula& formula, const ParameterValues& values);
+
 /// Returns the number; nothing outside the domain, or if a parameter has no value.
 std::optional<mpz_class> evaluate(const Formula& formula, const ParameterValues& values);
 

@@ -206,6 +206,7 @@ std::vector<Region> RegionTree::combine(std::size_t at,
       for (std::size_t j = 0; j < row.size(); ++j) {
         if (row[j] != 0) value += node.values[j] * row[j];
       }
+      value = with_fewest_terms(value);
     }
     return {region};
   }

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "exercises/grader/exercise/read_parts.hpp"
+#include "exercises/grader/exercise/points.hpp"
+#include "exercises/grader/exercise/read_program.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -34,7 +35,7 @@ void read_assignment_part(const toml::table& table, ErrorList& errors, Assignmen
 
 double Assignment::max_points() const {
   double sum = 0;
-  for (const AssignmentPart& part : parts) sum += part.points;
+  for (const AssignmentPart& part : parts) sum = added_points(sum, part.points);
   return sum;
 }
 

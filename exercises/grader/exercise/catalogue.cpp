@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "builtin_exercise_files.hpp"
-#include "exercises/grader/exercise/read_parts.hpp"
+#include "exercises/grader/exercise/read_program.hpp"
 
 namespace flashlab::exercises {
 namespace {

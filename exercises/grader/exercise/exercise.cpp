@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "exercises/grader/exercise/answers.hpp"
+#include "exercises/grader/exercise/points.hpp"
 #include "text/lists.hpp"
 #include "text/utf8.hpp"
 
@@ -34,11 +35,13 @@ std::string to_string(const Size& size) {
 
 double Exercise::max_points() const {
   if (kind == Kind::kProgram) {
-    return program.points.correct + program.points.cost +
-           (program.speed ? program.speed->points : 0);
+    return added_points(added_points(program.points.correct, program.points.cost),
+                        program.speed ? program.speed->points : 0);
   }
   double points = 0;
-  for (const Question& question : questions.questions) points += question.points;
+  for (const Question& question : questions.questions) {
+    points = added_points(points, question.points);
+  }
   return points;
 }
 

@@ -1,7 +1,7 @@
 // The TOML parser. It compiles slowly, so it has a file of its own.
 #include <algorithm>
 
-#include "exercises/grader/exercise/read_parts.hpp"
+#include "exercises/grader/exercise/read_program.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::exercises {

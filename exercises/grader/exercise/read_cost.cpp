@@ -2,7 +2,7 @@
 #include "exercises/grader/exercise/answers.hpp"
 #include "exercises/grader/exercise/count_keys.hpp"
 #include "exercises/grader/exercise/rational.hpp"
-#include "exercises/grader/exercise/read_parts.hpp"
+#include "exercises/grader/exercise/read_program.hpp"
 #include "text/lists.hpp"
 #include "text/nearest.hpp"
 #include "text/visible.hpp"

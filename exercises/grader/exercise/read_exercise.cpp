@@ -4,7 +4,7 @@
 
 #include "exercises/grader/exercise/exercise.hpp"
 #include "exercises/grader/exercise/proven.hpp"
-#include "exercises/grader/exercise/read_parts.hpp"
+#include "exercises/grader/exercise/read_program.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::exercises {

@@ -1,5 +1,5 @@
 // Reads hints.md: "## Concept" and the three other sections.
-#include "exercises/grader/exercise/read_parts.hpp"
+#include "exercises/grader/exercise/read_program.hpp"
 
 namespace flashlab::exercises {
 namespace {

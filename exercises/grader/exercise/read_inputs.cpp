@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "exercises/grader/exercise/read_parts.hpp"
+#include "exercises/grader/exercise/read_program.hpp"
 #include "exercises/grader/exercise/references.hpp"
 #include "text/lists.hpp"
 #include "text/nearest.hpp"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "exercises/grader/exercise/read_parts.hpp"
+#include "exercises/grader/exercise/read_program.hpp"
 #include "text/lists.hpp"
 #include "text/nearest.hpp"
 #include "text/visible.hpp"

@@ -1,7 +1,8 @@
 // Reads a program exercise: the tables of exercise.toml in turn, and the programs beside it.
+#include "exercises/grader/exercise/read_program.hpp"
+
 #include <algorithm>
 
-#include "exercises/grader/exercise/read_parts.hpp"
 #include "text/nearest.hpp"
 #include "text/visible.hpp"
 #include "toymachine/language/assembler.hpp"

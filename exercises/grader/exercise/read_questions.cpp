@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "exercises/grader/exercise/judge_answer.hpp"
-#include "exercises/grader/exercise/read_parts.hpp"
+#include "exercises/grader/exercise/read_program.hpp"
 
 namespace flashlab::exercises {
 namespace {

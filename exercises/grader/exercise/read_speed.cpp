@@ -1,5 +1,5 @@
 // Reads the program to beat, and the GPU that it runs on, from exercise.toml.
-#include "exercises/grader/exercise/read_parts.hpp"
+#include "exercises/grader/exercise/read_program.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::exercises {

@@ -10,6 +10,8 @@ std::string_view to_string(Outcome outcome) {
       return "right, but costly";
     case Outcome::kPartial:
       return "partly right";
+    case Outcome::kTooCostly:
+      return "right, but too costly";
     case Outcome::kWrong:
       return "wrong";
     case Outcome::kRejected:

@@ -2,7 +2,6 @@
 // HTML) is made from it.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,14 +19,15 @@ enum class Outcome : std::uint8_t {
   kFull,        // right, for all points
   kCostly,      // right, but it costs more than full marks allow
   kPartial,     // questions: some answers are right
-  kWrong,       // a wrong result, an error in the run, or a cost that is not accepted
+  kTooCostly,   // right where it was run, but at a cost that the exercise does not accept
+  kWrong,       // a wrong result, or an error in the run
   kRejected,    // it does not assemble, or does not fit the machine or the exercise
   kLimit,       // too long, too large, too many steps
   kUnreadable,  // not a regular file, or changed while it was read
   kCrashed,     // the grader itself crashed on the submission
 };
 std::string_view to_string(Outcome outcome);
-/// Returns whether the submission is right, at any cost.
+/// Returns whether the submission is right, at a cost that is accepted.
 constexpr bool passes(Outcome outcome) { return outcome <= Outcome::kCostly; }
 
 /// A message to the learner. Texts are UTF-8 without control characters, even if the submission has
@@ -138,12 +138,5 @@ struct Verdict {
 
   bool passed() const { return passes(outcome); }
 };
-
-/// Rounds points to hundredths, so that every report and the screen say the same. Less than `most` stays
-/// less.
-inline double rounded_points(double points, double most) {
-  const double rounded = std::round(points * 100 + 1e-7) / 100;  // 12.555 is a little less
-  return points < most && rounded >= most ? std::ceil(most * 100 - 1) / 100 : rounded;
-}
 
 }  // namespace flashlab::exercises

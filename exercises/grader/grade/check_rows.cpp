@@ -1,30 +1,27 @@
 #include "exercises/grader/grade/check_rows.hpp"
 
-#include <cmath>
 #include <cstddef>
 #include <vector>
 
+#include "exercises/grader/exercise/points.hpp"
 #include "exercises/grader/exercise/verdict.hpp"
 
 namespace flashlab::exercises {
 
 namespace {
 
-/// Rounds the parts of a sum so that they add up to the rounded sum.
-class Sum {
- public:
-  explicit Sum(const ProgramTask& task) : most_(task.points.correct + task.points.cost) {}
-
-  double part(double exact) {
-    exact_ += exact;
-    const double rounded = rounded_points(exact_, most_), part = rounded - given_;
-    given_ = rounded;
-    return std::round(part * 100) / 100;  // without the digits that a difference of doubles adds
+/// Divides points between rows: tenths, which add up to all.
+std::vector<double> divided_points(double points, std::size_t rows) {
+  std::vector<double> parts;
+  double given = 0;
+  for (std::size_t row = 1; row <= rows; ++row) {
+    const double share = static_cast<double>(row) / static_cast<double>(rows);
+    const double up_to_here = rounded_points(points * share, points, row == rows);
+    parts.push_back(added_points(up_to_here, -given));
+    given = up_to_here;
   }
-
- private:
-  double most_, exact_ = 0, given_ = 0;
-};
+  return parts;
+}
 
 }  // namespace
 
@@ -50,16 +47,19 @@ void complete_checks(const ProgramTask& task, Verdict& verdict) {
       verdict.checks.push_back({key, false, 0, 0, kNotCounted});
     }
   }
-  Sum points(task), most_points(task);
+  const std::vector<double> of_results = divided_points(task.points.correct, names.size());
+  const std::vector<double> of_costs = divided_points(task.points.cost, task.cost.full.size());
+  double sum = 0;
   for (std::size_t i = 0; i < verdict.checks.size(); ++i) {
     Check& check = verdict.checks[i];
     const bool is_result = i < names.size();
-    const double all = is_result ? task.points.correct : task.points.cost;
-    const double most = all / static_cast<double>(is_result ? names.size() : task.cost.full.size());
-    check.max_points = most_points.part(most);
+    check.max_points = is_result ? of_results[i] : of_costs[i - names.size()];
     if (!verdict.passed()) continue;
-    check.points = points.part(is_result ? most : most * verdict.costs[i - names.size()].share);
+    const double share = is_result ? 1 : verdict.costs[i - names.size()].share;
+    check.points = rounded_points(check.max_points * share, check.max_points, share >= 1);
+    sum = added_points(sum, check.points);
   }
+  verdict.points = rounded_points(sum, verdict.max_points, verdict.outcome == Outcome::kFull);
 }
 
 }  // namespace flashlab::exercises

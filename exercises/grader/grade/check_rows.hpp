@@ -21,8 +21,9 @@ inline constexpr const char* kLargeResults = "results at the largest sizes";
 /// The names of the rows about results, in their order.
 std::vector<std::string> result_names(const ProgramTask& task);
 
-/// Adds the rows that grading did not reach, and sets the points of all. The rows about results share
-/// the points for correctness. The counters share the points for cost.
+/// Adds the rows that grading did not reach, and sets the points of all rows and of the verdict, which is
+/// their sum. The rows about results share the points for correctness. The counters share the points
+/// for cost; each counter's are rounded down.
 void complete_checks(const ProgramTask& task, Verdict& verdict);
 
 }  // namespace flashlab::exercises

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "exercises/grader/exercise/count_keys.hpp"
+#include "text/digits.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -12,8 +13,8 @@ std::string at_size_text(const Size& size) { return size.empty() ? "" : " at " +
 /// "28 loads", or "28 loads (12 of them by ATOMIC_ADD)".
 std::string count_text(const std::string& key, const toy::Count& value, const Attempt& attempt) {
   const toy::Count updates = updates_in(key, attempt.counters, *attempt.bound);
-  return value.get_str() + " " + key +
-         (updates == 0 ? "" : " (" + updates.get_str() + " of them by ATOMIC_ADD)");
+  return grouped(value.get_str()) + " " + key +
+         (updates == 0 ? "" : " (" + grouped(updates.get_str()) + " of them by ATOMIC_ADD)");
 }
 
 }  // namespace
@@ -25,14 +26,14 @@ void CostJudge::add(const Attempt& attempt) {
   for (const Excess& excess : here.excesses) {
     if (!exceeded_.insert(excess.key).second) continue;
     excesses_.push_back(count_text(excess.key, excess.value, attempt) + at_size_text(size) +
-                        ", at most " + excess.most.get_str() + " are accepted");
+                        ", at most " + grouped(excess.most.get_str()) + " are accepted");
   }
   for (std::size_t i = 0; i < here.lines.size(); ++i) {
     const CostLine& line = here.lines[i];
     if (!is_first_ && line.share >= score_.lines[i].share) continue;
     if (!is_first_) score_.lines[i].share = line.share;
     excess_texts_[line.key] = count_text(line.key, line.value, attempt) + at_size_text(size) +
-                              ", full marks " + line.full.get_str();
+                              ", full marks " + grouped(line.full.get_str());
   }
   if (is_first_) {
     score_ = std::move(here);

@@ -39,6 +39,10 @@ std::string next_exercise(const std::vector<std::string>& ids, const Progress& p
   return known && !progress.passed(current) ? current : next_after(ids, progress, current);
 }
 
+double best_points(const ProgressEntry* entry, const Exercise& exercise) {
+  return entry == nullptr ? 0 : std::min(entry->points, exercise.max_points());
+}
+
 void record_verdict(Progress& progress, const std::string& id, const Verdict& verdict,
                     const CheckedAt& checked) {
   ProgressEntry& entry = progress.entry(id);

@@ -17,6 +17,9 @@ std::string next_after(const std::vector<std::string>& ids, const Progress& prog
 /// Returns the current exercise if it is unfinished, else the next one.
 std::string next_exercise(const std::vector<std::string>& ids, const Progress& progress);
 
+/// Returns the most points that a check gave: 0 without an entry, no more than the exercise has now.
+double best_points(const ProgressEntry* entry, const Exercise& exercise);
+
 /// When a file was checked, and which.
 struct CheckedAt {
   std::string when;  // "2026-11-28T10:00:00Z"; empty: the result is not kept

@@ -14,7 +14,7 @@
 namespace flashlab::exercises {
 
 const Finding* guilty_step(const Verdict& verdict) {
-  if (verdict.passed()) return nullptr;
+  if (verdict.passed() || verdict.outcome == Outcome::kTooCostly) return nullptr;
   for (const Finding& finding : verdict.findings) {
     if ((finding.step > 0 || finding.line > 0) && !finding.inputs.empty()) return &finding;
   }

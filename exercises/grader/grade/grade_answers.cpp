@@ -3,6 +3,7 @@
 
 #include "exercises/grader/exercise/answers.hpp"
 #include "exercises/grader/exercise/judge_answer.hpp"
+#include "exercises/grader/exercise/points.hpp"
 #include "exercises/grader/submission/answer_sheet.hpp"
 #include "exercises/grader/submission/submission.hpp"
 #include "text/visible.hpp"
@@ -67,6 +68,7 @@ class SheetGrading {
     const auto passed = std::count_if(verdict_.checks.begin(), verdict_.checks.end(),
                                       [](const Check& check) { return check.passed; });
     const bool all = static_cast<std::size_t>(passed) == verdict_.checks.size();
+    verdict_.points = rounded_points(verdict_.points, verdict_.max_points, all);
     verdict_.outcome = all ? Outcome::kFull : passed > 0 ? Outcome::kPartial : Outcome::kWrong;
     return std::move(verdict_);
   }
@@ -86,7 +88,7 @@ class SheetGrading {
     } else if (verdict_.findings.size() > before) {
       check.message = verdict_.findings.back().what.substr(question.id.size() + 2);
     }
-    verdict_.points += check.points;
+    verdict_.points = added_points(verdict_.points, check.points);
     verdict_.checks.push_back(std::move(check));
   }
 

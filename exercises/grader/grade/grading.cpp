@@ -10,6 +10,7 @@
 
 #include "exercises/grader/exercise/cases.hpp"
 #include "exercises/grader/exercise/count_keys.hpp"
+#include "exercises/grader/exercise/points.hpp"
 #include "exercises/grader/exercise/verdict.hpp"
 #include "exercises/grader/explain/explain.hpp"
 #include "exercises/grader/explain/explain_repair.hpp"
@@ -33,13 +34,12 @@ class Grading {
   }
 
   Verdict run() {
-    verdict_.max_points = task_.points.correct + task_.points.cost;
+    verdict_.max_points = added_points(task_.points.correct, task_.points.cost);
     try {
       judge_program();
     } catch (const toy::BudgetExceeded& over) {
       budget_.reset();
       verdict_.outcome = Outcome::kLimit;
-      verdict_.points = 0;
       verdict_.checks.resize(std::min(verdict_.checks.size(), result_names(task_).size()));
       verdict_.costs.clear();
       verdict_.findings = {over_budget(over)};
@@ -306,13 +306,12 @@ class Grading {
                               toy::peak_registers(prepared_.solution)};
       });
     }
-    verdict_.points = task_.points.correct;
     if (prepared_.large.counted.empty() && !within_budget([&] { judge_order(); })) {
       verdict_.scores.clear();
       verdict_.order_unknown = "placing the loads takes " + end_;
     }
     if (!score.full() || !score.accepted()) {
-      verdict_.outcome = score.accepted() ? Outcome::kCostly : Outcome::kWrong;
+      verdict_.outcome = score.accepted() ? Outcome::kCostly : Outcome::kTooCostly;
       if (prepared_.options.explain) {
         verdict_.findings = costs.excesses_elsewhere(verdict_.size);
         within_budget([&] { add_costly_lines(costs.too_costly()); });
@@ -320,7 +319,6 @@ class Grading {
       }
     }
     if (!score.accepted()) {
-      verdict_.points = 0;
       Finding finding;
       const bool is_run = prepared_.large.counted.empty();
       finding.what = std::string("the result is right") +
@@ -328,10 +326,7 @@ class Grading {
                      ", but it costs more than this exercise accepts";
       finding.details = costs.excesses();
       verdict_.findings.insert(verdict_.findings.begin(), std::move(finding));
-      return;
     }
-    verdict_.points =
-        rounded_points(verdict_.points + task_.points.cost * score.share(), verdict_.max_points);
   }
 
   /// Adds the lines that cost too much where the program does: at a hidden size, if it costs little enough where

@@ -8,7 +8,8 @@
 
 namespace flashlab::exercises {
 
-/// Never throws because of the submission. Its rows are not complete yet (complete_checks).
+/// Never throws because of the submission. Its rows are not complete, and it has no points yet
+/// (complete_checks).
 Verdict grade_program(const PreparedExercise& prepared, const toy::SourceText& text);
 
 /// The finding when the budget for grading ended.

@@ -4,8 +4,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
+#include "exercises/grader/exercise/points.hpp"
 #include "text/read_number.hpp"
 
 namespace flashlab::exercises {
@@ -102,6 +104,9 @@ std::optional<ProgressEntry> read_entry(std::string_view line) {
   entry.state = *state;
   for (std::string_view key; !(key = take_word(line)).empty();) {
     if (!read_field(key, line, entry)) return std::nullopt;
+  }
+  if (entry.state != ProgressState::kFull) {  // versions before 0.2 wrote hundredths
+    entry.points = rounded_points(entry.points, std::numeric_limits<double>::infinity(), false);
   }
   return entry;
 }

@@ -1,6 +1,7 @@
 #include "exercises/grader/judge/cost_score.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -24,18 +25,12 @@ double cost_share(const CostLine& line) {
   if (line.value <= line.full) return 1;
   if (line.value >= line.naive) return 0;
   const toy::Count saved = line.naive - line.value, possible = line.naive - line.full;
-  return saved.get_d() / possible.get_d();
+  return std::min(saved.get_d() / possible.get_d(), std::nextafter(1.0, 0.0));
 }
 
 bool CostScore::full() const {
   return std::all_of(lines.begin(), lines.end(),
                      [](const CostLine& line) { return line.share >= 1; });
-}
-
-double CostScore::share() const {
-  double total = 0;
-  for (const CostLine& line : lines) total += line.share;
-  return lines.empty() ? 1 : total / static_cast<double>(lines.size());
 }
 
 std::map<std::string, toy::Count> count_naive(const ProgramTask& task, const SizedCases& sized) {

@@ -14,7 +14,7 @@ namespace flashlab::exercises {
 /// Returns the formula's value at a size. Throws std::runtime_error for an unknown parameter.
 toy::Count value_at(const toy::Polynomial& formula, const Size& size);
 
-/// Returns 1 at full marks, 0 from the naive cost on, and linear values between.
+/// Returns 1 at full marks alone, 0 from the naive cost on, and linear values between.
 double cost_share(const CostLine& line);
 
 /// A counter above the accepted maximum.
@@ -30,8 +30,6 @@ struct CostScore {
   bool accepted() const { return excesses.empty(); }
   /// Returns whether the submission gets all points for cost.
   bool full() const;
-  /// Returns the earned fraction of the points for cost.
-  double share() const;
 };
 
 /// Returns the counts of the naive program for SizedCases::naive. It need not keep the limits that

@@ -147,9 +147,11 @@ class Linter {
     if (verdict.passed()) {
       add(file, is_program() ? "the starter passes as it is" : "the empty answer sheet passes",
           "something that is left to do (only a demonstration, demo = true, is solved already)");
-    } else if (is_program() && verdict.outcome != Outcome::kWrong) {
+    } else if (is_program() && verdict.outcome != Outcome::kWrong &&
+               verdict.outcome != Outcome::kTooCostly) {
       add(file, "the starter cannot be run",
-          "a program that fits the exercise, with a wrong result", explanation(verdict));
+          "a program that fits the exercise, with a wrong result or too high a cost",
+          explanation(verdict));
     }
   }
 

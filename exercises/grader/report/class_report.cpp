@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exercises/grader/exercise/points.hpp"
 #include "exercises/grader/report/reports.hpp"
 #include "text/numbers.hpp"
 
@@ -84,8 +85,8 @@ std::vector<std::string> ClassReport::counters() const {
 std::vector<std::pair<Outcome, std::size_t>> ClassReport::outcomes() const {
   std::vector<std::pair<Outcome, std::size_t>> all;
   for (const Outcome outcome :
-       {Outcome::kFull, Outcome::kCostly, Outcome::kPartial, Outcome::kWrong, Outcome::kRejected,
-        Outcome::kLimit, Outcome::kUnreadable, Outcome::kCrashed}) {
+       {Outcome::kFull, Outcome::kCostly, Outcome::kPartial, Outcome::kTooCostly, Outcome::kWrong,
+        Outcome::kRejected, Outcome::kLimit, Outcome::kUnreadable, Outcome::kCrashed}) {
     all.emplace_back(outcome, 0);
   }
   for (const StudentResult& student : students) {
@@ -102,8 +103,13 @@ std::size_t ClassReport::passed() const {
 
 double ClassReport::mean_points() const {
   double sum = 0;
-  for (const StudentResult& student : students) sum += student.verdict->points;
-  return students.empty() ? 0 : sum / static_cast<double>(students.size());
+  bool all_full = true;
+  for (const StudentResult& student : students) {
+    sum += student.verdict->points;
+    all_full = all_full && student.verdict->points >= max_points;
+  }
+  if (students.empty()) return 0;
+  return rounded_points(sum / static_cast<double>(students.size()), max_points, all_full);
 }
 
 std::string_view outcome_key(Outcome outcome) {
@@ -114,6 +120,8 @@ std::string_view outcome_key(Outcome outcome) {
       return "costly";
     case Outcome::kPartial:
       return "partial";
+    case Outcome::kTooCostly:
+      return "too_costly";
     case Outcome::kWrong:
       return "wrong";
     case Outcome::kRejected:
@@ -129,7 +137,7 @@ std::string_view outcome_key(Outcome outcome) {
 }
 
 std::string points_text(double points) {
-  std::string result = fixed_text(points, 2);
+  std::string result = fixed_text(points, 6);  // as fine as added_points()
   while (result.ends_with('0')) result.pop_back();
   if (result.ends_with('.')) result.pop_back();
   return result == "-0" ? "0" : result;

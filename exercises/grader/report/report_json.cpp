@@ -104,7 +104,7 @@ Json summary_json(const ClassReport& report) {
   Json summary = {{"students", report.students.size()},
                   {"passed", report.passed()},
                   {"outcomes", outcomes},
-                  {"mean_points", rounded_points(report.mean_points(), report.max_points)},
+                  {"mean_points", report.mean_points()},
                   {"max_points", report.max_points},
                   {"best_ever", best},
                   {"histograms", histograms}};

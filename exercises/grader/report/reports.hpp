@@ -53,11 +53,11 @@ StudentResult skipped_result(const Exercise& exercise, const SkippedEntry& entry
 /// Returns the reason why an entry was skipped.
 const std::string& why_skipped(const StudentResult& entry);
 
-/// Returns one word: "full", "costly", "partial", "wrong", "rejected",
-/// "limit", "unreadable", "crashed".
+/// Returns one word: "full", "costly", "partial", "too_costly", "wrong",
+/// "rejected", "limit", "unreadable", "crashed".
 std::string_view outcome_key(Outcome outcome);
 
-/// Returns "9.73": at most two decimals, without trailing zeros.
+/// Returns "9.7", "10", "0.25": the number without trailing zeros, as JSON has it.
 std::string points_text(double points);
 
 /// Returns the lines of a finding: its place and sentence, then its details.

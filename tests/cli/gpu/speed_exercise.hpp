@@ -11,7 +11,7 @@
 namespace flashlab::test {
 
 /// The text with one part replaced; requires that the part is there.
-inline std::string with(std::string text, const std::string& part, const std::string& by) {
+inline std::string with_part(std::string text, const std::string& part, const std::string& by) {
   const std::size_t at = text.find(part);
   REQUIRE(at != std::string::npos);
   return text.replace(at, part.size(), by);
@@ -28,16 +28,16 @@ class SpeedClass : public FakeGpu {
     fs::copy(fs::path(FLASHLAB_SOURCE_DIR) / "exercises" / "37_fast_attention", folder,
              fs::copy_options::recursive);
     std::string toml = place().read("ex/90_small/exercise.toml");
-    toml = with(toml, "size = { n = 768, nk = 768, d = 64 }", "size = { n = 48, nk = 48, d = 8 }");
-    toml = with(toml, "batch = 16\nheads = 32\n", "heads = 2\nlevel = 0\ndtype = \"float\"\n");
+    toml = with_part(toml, "size = { n = 768, nk = 768, d = 64 }", "size = { n = 48, nk = 48, d = 8 }");
+    toml = with_part(toml, "batch = 16\nheads = 32\n", "heads = 2\nlevel = 0\ndtype = \"float\"\n");
 #ifdef FLASHLAB_HAS_ADDRESS_SANITIZER
-    toml = with(toml, "[limits]\n", "[limits]\nmilliseconds = 60000\n");
+    toml = with_part(toml, "[limits]\n", "[limits]\nmilliseconds = 60000\n");
 #endif
     for (const char* const file :
          {"given.toy", "solution.toy"}) {  // tiles of different sizes there
       const bool is_given = std::string(file) == "given.toy";
       std::string text = place().read("ex/90_small/" + std::string(file));
-      text = with(text, is_given ? "min(n, 64)" : "min(n, 128)",
+      text = with_part(text, is_given ? "min(n, 64)" : "min(n, 128)",
                   is_given ? "min(n, 8)" : "min(n, 16)");
       place().write("ex/90_small/" + std::string(file), text);
     }

@@ -9,13 +9,13 @@ constexpr const char* kQuickTile = "min(n, 16)";
 TEST_CASE(
     "a class is ranked by predicted time, and what is slower than the given program loses points") {
   const SpeedClass place;
-  const std::string solution = with(place.solution(), kQuickTile, "min(n, 128)");
+  const std::string solution = with_part(place.solution(), kQuickTile, "min(n, 128)");
   place.hand_in("fast", solution);
-  place.hand_in("like_given", with(solution, "min(n, 128)", "min(n, 64)"));
+  place.hand_in("like_given", with_part(solution, "min(n, 128)", "min(n, 64)"));
   place.hand_in("slow",
-                with(with(solution, "min(n, 128)", "min(n, 16)"), "min(nk, 64)", "min(nk, 16)"));
+                with_part(with(solution, "min(n, 128)", "min(n, 16)"), "min(nk, 64)", "min(nk, 16)"));
   place.hand_in("spills",
-                with(with(solution, "min(n, 128)", "min(n, 192)"), "min(nk, 64)", "min(nk, 192)"));
+                with_part(with(solution, "min(n, 128)", "min(n, 192)"), "min(nk, 64)", "min(nk, 192)"));
   const auto students = place.grade("37 --time-limit 60");
   const auto& spills = students.at("spills");  // it would be predicted as the fastest of all
   CHECK(spills["points"] == 6);
@@ -42,7 +42,7 @@ TEST_CASE("grade --device cuda measures right submissions and says what went wro
   const SpeedClass place;
   place.hand_in("right", place.solution());
   place.hand_in("equal", place.solution());
-  place.hand_in("wrong", with(place.solution(), "  STORE O, o[i][0]\n", ""));
+  place.hand_in("wrong", with_part(place.solution(), "  STORE O, o[i][0]\n", ""));
   const auto students = place.grade("90 --exercises ex --device cuda");
   const auto& costs = students.at("right")["costs"];
   REQUIRE(costs.contains("measured_ns"));
@@ -69,7 +69,7 @@ TEST_CASE("grade --device cuda refuses what it cannot measure") {
 
 TEST_CASE("a right program that is no kernel at the timed size is told which tiles are too large") {
   const Workplace place;
-  place.write("mine.toy", "; one tile\n" + with(with(SpeedClass().solution(), kQuickTile, "n"),
+  place.write("mine.toy", "; one tile\n" + with_part(with(SpeedClass().solution(), kQuickTile, "n"),
                                                 "min(nk, 64)", "nk"));
   const Outcome outcome = place.shell("flashlab grade 37 mine.toy");
   CHECK_THAT(outcome.out, contains("it is no kernel at d = 64, n = 768, nk = 768") &&
@@ -107,7 +107,7 @@ TEST_CASE("what is wrong in an exercise's table about speed is told with its pla
   const SpeedClass place;
   const std::string toml = place.place().read("ex/90_small/exercise.toml");
   const auto lint = [&](const std::string& part, const std::string& by) {
-    place.place().write("ex/90_small/exercise.toml", with(toml, part, by));
+    place.place().write("ex/90_small/exercise.toml", with_part(toml, part, by));
     const Outcome outcome = place.flashlab("exercises lint ex/90_small");
     CHECK(outcome.code != 0);
     return outcome.out + outcome.err;

@@ -67,7 +67,7 @@ TEST_CASE("no trick against the time earns points") {
   const SpeedClass place;
   for (const Trick& trick : tricks()) {
     INFO(trick.name);
-    place.hand_in(trick.name, with(place.solution(), trick.part, trick.by));
+    place.hand_in(trick.name, with_part(place.solution(), trick.part, trick.by));
   }
   place.hand_in("honest", place.solution());
   const auto students = place.grade("90 --exercises ex --device cuda --seed 1");
@@ -84,9 +84,9 @@ TEST_CASE("no trick against the time earns points") {
 
 TEST_CASE("comments and titles that look like code change neither the kernels nor the time") {
   const SpeedClass place;
-  std::string text = with(place.solution(), kStore, "  STORE O, o[i][0] ; \\\n");
-  text = with(text, "    MUL O, A, O\n", "    MUL O, A, O ; */ asm(\"exit;\"); /*\n");
-  text = with(text, ".isa attention\n", ".isa attention\n.pass */ } asm(\"exit;\"); /*\n");
+  std::string text = with_part(place.solution(), kStore, "  STORE O, o[i][0] ; \\\n");
+  text = with_part(text, "    MUL O, A, O\n", "    MUL O, A, O ; */ asm(\"exit;\"); /*\n");
+  text = with_part(text, ".isa attention\n", ".isa attention\n.pass */ } asm(\"exit;\"); /*\n");
   place.hand_in("honest", place.solution());
   place.hand_in("code_in_comments", text);
   const auto students = place.grade("90 --exercises ex");

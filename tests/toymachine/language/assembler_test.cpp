@@ -132,6 +132,18 @@ TEST_CASE("loops must be closed, closed once, and their variables new") {
       contains("3:5: error: 'i' already has a meaning here"));
 }
 
+TEST_CASE("a cell as it is written on paper is read as a cell of that array") {
+  const std::string arrays = ".input a[2][2]\n.input x[3]\n.output c[2][2]\n";
+  CHECK_THAT(assembly_errors(arrays + "LOAD a01, R0\n"),
+             contains("there is no array 'a01'") && contains("did you mean a[0][1]?"));
+  CHECK_THAT(assembly_errors(arrays + "LOAD x2, R0\n"), contains("did you mean x[2]?"));
+  CHECK_THAT(assembly_errors(arrays + "LOAD a[0][0], R0\nSTORE R0, c10\n"),
+             contains("did you mean c[1][0]?"));
+  for (const char* other : {"a0", "a012", "aij", "b00"}) {
+    CHECK_THAT(assembly_errors(arrays + "LOAD " + other + ", R0\n"), !contains("[0]?"));
+  }
+}
+
 TEST_CASE("declarations are checked: twice, reserved, without size, unknown words") {
   CHECK_THAT(assembly_errors(".input x[1]\n.output x[1]\nLOAD x[0], R0\n"),
              contains("'x' is declared twice"));

@@ -104,6 +104,10 @@ Division divide(const Polynomial& dividend, const Polynomial& divisor, bool whol
 Polynomial floor_quotient(const Polynomial& numerator, const Polynomial& denominator);
 Polynomial ceil_quotient(const Polynomial& numerator, const Polynomial& denominator);
 
+/// Returns an equal polynomial, by what floor(x/2) and ceil(x/2) have to do with each other: their sum is x, and
+/// x - 2*floor(x/2) is its own square. Of what follows from that, it has the fewest terms.
+Polynomial with_fewest_terms(const Polynomial& polynomial);
+
 /// The sum of `summand` over the whole numbers atom = lower, …, upper. It is also correct (0) if
 /// upper is lower - 1. Neither bound may contain the atom.
 Polynomial sum_over(const Polynomial& summand, const Atom& atom, const Polynomial& lower,
