@@ -53,10 +53,11 @@ int run_script(DebugSession& session, const std::string& file) {
 /// The screen and its keys.
 class Screen {
  public:
-  Screen(DebugSession& session, const Terminal& terminal)
+  Screen(DebugSession& session, const Terminal& terminal, const std::string& message)
       : session_(session),
         terminal_(terminal),
-        keyboard_("\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l") {
+        keyboard_("\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"),
+        message_(message) {
     session_.set_progress([this](std::uint64_t step) { return show_progress(step); });
   }
 
@@ -327,10 +328,13 @@ int open_debugger(const toy::BoundProgram& program, toy::InitialDram dram,
                                      *program.program->source),
                        request.costs, std::move(symbols));
   for (const std::string& command : request.first) session.execute(command);
-  if (!on_screen) return run_script(session, request.commands);
+  if (!on_screen) {
+    if (!request.message.empty()) std::cout << printable(request.message) << "\n";
+    return run_script(session, request.commands);
+  }
   TerminalOptions without_pager = terminal;
   without_pager.no_pager = true;
-  return Screen(session, without_pager.terminal()).run();
+  return Screen(session, without_pager.terminal(), request.message).run();
 }
 
 }  // namespace flashlab::cli

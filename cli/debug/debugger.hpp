@@ -17,6 +17,7 @@ namespace flashlab::cli {
 struct DebuggerRequest {
   std::string commands;            // a file of commands, - for standard input; empty: on the screen
   std::vector<std::string> first;  // commands that are executed first
+  std::string message;             // is shown at the start; may be empty
   bool double_precision = false;
   toy::CostTable costs;
 

@@ -166,7 +166,7 @@ void write_failing_page(const exercises::FailingRun& run, std::ostream& out) {
   toy::TraceHtmlBuffer buffer(out);
   std::ostream json(&buffer);
   std::vector<float> cells(run.dram.begin(), run.dram.end());
-  const auto sink = toy::make_trace_json(json, {toy::CostTable(), true});
+  const auto sink = toy::make_trace_json(json, {toy::CostTable(), true, run.why});
   // A run that ends with an error is what the page shows.
   static_cast<void>(toy::trace(run.program, std::span<float>(cells), options, *sink));
   json.flush();

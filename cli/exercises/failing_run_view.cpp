@@ -60,6 +60,7 @@ exercises::FailingRun find_failing_run(const Work& work, const toy::SourceText& 
 int debug_failing_run(const exercises::FailingRun& run, DebuggerRequest request,
                       const TerminalOptions& terminal) {
   request.first.push_back("step " + std::to_string(run.step - 1));
+  request.message = run.why;
   return open_debugger(run.program, toy::InitialDram::of_cells(run.program, run.dram), request,
                        terminal);
 }

@@ -46,6 +46,7 @@ class TraceJson : public TraceSink {
     head["version"] = 1;
     head["program"] = program_name(program.source->name());
     head["title"] = program.title;
+    if (!options_.note.empty()) head["note"] = options_.note;
     Json lines = Json::array();
     for (std::uint32_t line = 1; line <= program.source->num_lines(); ++line) {
       lines.push_back(program.source->line(line));

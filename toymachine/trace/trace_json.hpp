@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 #include <memory>
+#include <string>
 
 #include "toymachine/language/machine.hpp"
 #include "toymachine/trace/trace.hpp"
@@ -13,6 +14,7 @@ struct TraceJsonOptions {
   CostTable costs;
   /// For the player, which needs each formula once and no empty members: a third less text.
   bool for_player = false;
+  std::string note = {};  // "note": what the player says above the trace; empty: no such member
 };
 
 /// The format is described in docs. Non-finite numbers are the strings "inf", "-inf", "nan"; whole

@@ -23,6 +23,22 @@ const Finding* guilty_step(const Verdict& verdict) {
 
 namespace {
 
+/// The finding as one line, without lines of the source.
+std::string in_one_line(const Finding& finding) {
+  std::string line = finding.what + (finding.details.empty() ? "" : ":");
+  for (const std::string& detail : finding.details) {
+    const bool is_source = detail.starts_with(" ");
+    if (is_source) continue;
+    std::string words;
+    for (const char c : detail) {
+      if (c != ' ' || words.empty() || words.back() != ' ') words += c;
+    }
+    const bool is_sentence = words.ends_with(".");
+    line += " " + words + (is_sentence ? "" : ";");
+  }
+  return line;
+}
+
 /// Returns the number, from 1, of the first step at the line or after it in the text.
 std::uint64_t first_step_at(const toy::BoundProgram& program, std::uint32_t line) {
   const auto site = toy::site_at_line(program, line);
@@ -50,7 +66,7 @@ std::optional<FailingRun> failing_run(const Exercise& exercise, const toy::Sourc
       if (!bound || !run_case(*bound, sized.cases[entry], task.tolerance)) continue;
       auto dram = dram_for(*bound, sized.cases[entry]);
       if (!dram) continue;
-      FailingRun run{std::move(*bound), std::move(*dram), finding->step};
+      FailingRun run{std::move(*bound), std::move(*dram), finding->step, in_one_line(*finding)};
       if (run.step == 0) run.step = first_step_at(run.program, finding->line);
       return run;
     }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "exercises/grader/exercise/exercise.hpp"
@@ -17,6 +18,7 @@ struct FailingRun {
   toy::BoundProgram program;
   std::vector<double> dram;  // before the first step
   std::uint64_t step = 0;    // the guilty one, from 1: of a line to change, its first execution
+  std::string why;           // what the finding says of it, in one line
 };
 
 /// Returns the finding that names a step of a failed run, or a line to change; null if none does.

@@ -34,7 +34,8 @@ class Player {
     document.title = `${title} · flashlab`;
     byId("title").textContent = title;
     byId("facts").textContent = facts.filter(Boolean).join("  ·  ");
-    byId("notice").textContent = part === undefined ? this.notice() : readingText(part);
+    const said = [about.note, this.notice()].filter(Boolean).join(" ");
+    byId("notice").textContent = part === undefined ? said : readingText(part);
     byId("scrubber").max = last;
     byId("jump-step").max = numbers[last];
     byId("total").textContent = grouped(numbers[last]);
