@@ -324,9 +324,12 @@ std::optional<WrongValue> find_wrong_value(const FailedAttempt& failed) {
 bool is_right_with_values(const ProgramTask& task,
                           const std::shared_ptr<const toy::Program>& program, std::uint32_t line,
                           std::uint32_t solution_line, const SizedCases& sized) {
-  const auto mine = bound_alone(task, program, sized.size);
-  const auto solution = bound_alone(task, task.solution, sized.size);
+  auto mine = bound_alone(task, program, sized.size);
+  auto solution = bound_alone(task, task.solution, sized.size);
   if (!mine || !solution) return false;
+  for (toy::BoundProgram* bound : {&*mine, &*solution}) {  // it is a check, not a search
+    bound->limits.max_steps = task.limits.max_steps;
+  }
   const auto site = site_of(*mine, line), right = site_of(*solution, solution_line);
   if (!site || !right) return false;
   return std::all_of(sized.cases.begin(), sized.cases.end(), [&](const Case& entry) {
