@@ -10,6 +10,7 @@
 #include "cli/exercises/loading.hpp"
 #include "cli/exercises/mutant_report.hpp"
 #include "cli/exercises/red_team_report.hpp"
+#include "cli/exercises/remark_report.hpp"
 #include "cli/exercises/verbs.hpp"
 #include "cli/gpu/speed.hpp"
 #include "cli/options/commands.hpp"
@@ -68,7 +69,8 @@ int make_new(const NewOptions& options) {
 struct LintOptions {
   std::vector<std::string> names;
   ExerciseOptions exercises;
-  bool json = false, mutants = false, red_team = false;
+  bool json = false, mutants = false, red_team = false, remarks = false;
+  std::size_t every = 1;
   std::optional<int> seeds;
   std::size_t jobs = std::max(1U, std::thread::hardware_concurrency());
   std::uint64_t seed = exercises::GraderOptions{}.seed;
@@ -160,6 +162,10 @@ int run_red_team(const LintOptions& options) {
 }
 
 int run_lint(const LintOptions& options) {
+  if (options.remarks) {
+    return report_remarks(with_solutions(options), options.jobs, options.seed, options.every,
+                          options.terminal.terminal());
+  }
   if (options.mutants) return run_mutants(options);
   if (options.red_team) return run_red_team(options);
   if (options.seeds) throw request_failure("--seeds without --red-team", "both or none");
@@ -222,16 +228,25 @@ CommandAction add_exercises_lint(CLI::App& exercises) {
       add_flag(command, "--mutants", options->mutants,
                "grade every program one edit away from a solution: each must fail or be "
                "proved equal");
-  add_flag(command, "--red-team", options->red_team,
-           "grade programs that want points without the idea of an exercise: none may gain one")
-      .excludes(mutants);
+  const Flag red_team =
+      add_flag(command, "--red-team", options->red_team,
+               "grade programs that want points without the idea of an exercise: none may gain one")
+          .excludes(mutants);
+  const Flag remarks = add_flag(
+      command, "--remarks", options->remarks,
+      "check what mutants are told, at other sizes and on other inputs: none may be false");
+  remarks.excludes(mutants).excludes(red_team);
+  add_option(command, "--every", options->every, "check one of so many mutants with --remarks")
+      .between(std::size_t{1}, std::size_t{1000000})
+      .type_name("N");
   add_option(command, "--seeds", options->seeds, "seeds of --red-team, the first is that of --seed")
       .between(1, 10000)
       .type_name("N");
   add_option(command, "-j,--jobs", options->jobs, "programs graded at once (one per processor)")
       .between(1, 1024)
       .type_name("K");
-  add_option(command, "--seed", options->seed, "seed of the inputs of --mutants and --red-team")
+  add_option(command, "--seed", options->seed,
+             "seed of what --mutants, --red-team and --remarks draw")
       .between(std::int64_t{0}, INT64_MAX)
       .type_name("N");
   options->terminal.add_to(command);

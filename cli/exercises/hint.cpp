@@ -2,9 +2,11 @@
 #include "cli/exercises/hint.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "cli/exercises/checked_work.hpp"
 #include "cli/exercises/exercise_json.hpp"
 #include "cli/exercises/verbs.hpp"
 #include "cli/options/commands.hpp"
@@ -13,6 +15,8 @@
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/markdown_text.hpp"
 #include "exercises/grader/exercise/answers.hpp"
+#include "exercises/grader/explain/own_hint.hpp"
+#include "exercises/grader/grade/grader.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::cli {
@@ -108,8 +112,22 @@ std::string hint_text(const exercises::Exercise& exercise, std::size_t level,
          markdown_text(exercise.hints[level - 1], terminal);
 }
 
+std::string hint_on_work(const Learner& learner, const exercises::Exercise& exercise,
+                         std::size_t level) {
+  if (exercise.kind != exercises::Kind::kProgram || level >= kHintLevels) return {};
+  const Work work = learner.find_work({exercise.id});
+  std::error_code code;
+  if (!std::filesystem::is_regular_file(work.file, code)) return {};
+  const auto source = read_work(work);
+  const exercises::Verdict verdict = exercises::Grader(work.exercise).grade(*source);
+  const std::string own = exercises::own_hint(verdict, *source, level);
+  return own.empty() ? ""
+                     : "In " + shown_path(work.file) + " as it is now: " + printable(own) + "\n\n";
+}
+
 void show_hint(Learner& learner, const exercises::Exercise& exercise, std::size_t level,
                const Terminal& terminal) {
+  std::cout << hint_on_work(learner, exercise, level);
   std::cout << hint_text(exercise, level, terminal);
   if (level + 1 < kHintLevels) {
     std::cout << "\nStill stuck? `flashlab exercises hint` says more.\n";

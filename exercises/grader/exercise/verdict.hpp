@@ -30,6 +30,23 @@ std::string_view to_string(Outcome outcome);
 /// Returns whether the submission is right, at a cost that is accepted.
 constexpr bool passes(Outcome outcome) { return outcome <= Outcome::kCostly; }
 
+/// What a sentence of a finding states about the program: a statement that can be checked at other
+/// sizes and on other inputs than those it was found with.
+struct Claim {
+  enum class Kind : std::uint8_t {
+    kRight,      // the program `text` is right
+    kMoreRight,  // of the program `text`, more outputs are right
+    kValues,     // with values of the solution's line `other_line`, the program is right
+    kRemark,     // `name` is a remark on the run that holds of `line` and, if not empty, `text`
+    kRatio,      // every element of the output `name` is `text` times what it should be
+    kTerms,      // terms of the output `name` are `text`: missing, or too many
+    kNoRounds,   // the loop in `line` runs no round once, unlike the solution's
+  };
+  Kind kind = Kind::kRight;
+  std::uint32_t line = 0, other_line = 0;
+  std::string name, text;
+};
+
 /// A message to the learner. Texts are UTF-8 without control characters, even if the submission has
 /// some. `details` are lines that are shown unchanged.
 struct Finding {
@@ -39,6 +56,7 @@ struct Finding {
   std::uint64_t step = 0;            // of the run on `inputs`; 0: none
   std::string inputs;                // "n = 2, random inputs"; may be empty
   bool is_about_cost = false;        // of a program with right results
+  std::vector<Claim> claims = {};    // what `details` state; not part of a report
 };
 
 /// Messages of checks that were skipped after an earlier failure.

@@ -249,7 +249,8 @@ std::string_view to_string(EditKind kind) {
       "register",     "mnemonic",      "array",
       "index",        "bound",         "step",
       "constant",     "transposition", "exchanged operands",
-      "dropped line", "swapped lines", "inserted line"};
+      "dropped line", "swapped lines", "inserted line",
+      "replaced line"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -27,8 +27,9 @@ enum class EditKind : std::uint8_t {
   kDrop,           // an instruction left out
   kSwap,           // two adjacent lines exchanged: instructions, `for` or `end`
   kInsert,         // an instruction added
+  kReplace,        // another line in its place
 };
-inline constexpr std::size_t kNumEditKinds = 12;
+inline constexpr std::size_t kNumEditKinds = 13;
 std::string_view to_string(EditKind kind);  // "register"
 
 /// One change of one line (kSwap: of two). Line numbers are those of the original program.
@@ -60,6 +61,10 @@ std::vector<Edit> enumerate_edits(const toy::Program& program, const EditOptions
 /// Returns insertions of lines that occur in the program or in `model` (may be null), at every
 /// place where their names are visible. Loops, arrays and named registers are matched by name.
 std::vector<Edit> enumerate_insertions(const toy::Program& program, const toy::Program* model);
+
+/// Returns edits that put a line of the model, which the program lacks, in the place of a line that the
+/// model lacks: an instruction, or a `for` over the same variable. Their kind is that of what differs.
+std::vector<Edit> enumerate_replacements(const toy::Program& program, const toy::Program& model);
 
 /// Returns the source after the edit. Line numbers change only below an insertion.
 std::string edited_text(const toy::Program& program, const Edit& edit);

@@ -22,6 +22,7 @@ struct FailedAttempt {
   const SolutionAt* solution;
   const std::vector<RepairSize>& sizes;  // where repairs are tried
   std::size_t failing;                   // into `sizes`; SIZE_MAX: none of them
+  const std::vector<RepairSize>& all;    // where what is said is checked; includes drawn sizes
 };
 
 /// Returns "n = 2, random inputs": the size, and the family of one of its cases.

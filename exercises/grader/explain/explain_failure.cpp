@@ -4,10 +4,14 @@
 #include <optional>
 
 #include "exercises/grader/exercise/source_lines.hpp"
+#include "exercises/grader/explain/claims.hpp"
 #include "exercises/grader/explain/explain.hpp"
 #include "exercises/grader/explain/explain_repair.hpp"
 #include "exercises/grader/explain/failed_run.hpp"
 #include "exercises/grader/explain/first_wrong_step.hpp"
+#include "exercises/grader/explain/run_remarks.hpp"
+#include "exercises/grader/explain/sum_terms.hpp"
+#include "exercises/grader/explain/wrong_value.hpp"
 #include "exercises/grader/judge/disagreement.hpp"
 #include "exercises/grader/submission/submission.hpp"
 #include "text/numbers.hpp"
@@ -16,8 +20,19 @@
 namespace flashlab::exercises {
 namespace {
 
+/// Longer formulas are not compared at a glance.
+constexpr std::size_t kLongFormula = 60;
+
 std::string number_text(double value) {
   return std::isnan(value) ? "nothing" : short_text(value, 7);
+}
+
+void say_ratio(const FailedAttempt& failed, Finding& finding) {
+  Claim claim;
+  const std::string ratio = ratio_text(failed, claim);
+  if (ratio.empty()) return;
+  finding.details.push_back(ratio + ".");
+  finding.claims.push_back(claim);
 }
 
 /// Explains a wrong output on scalars.
@@ -25,15 +40,26 @@ class Explanation {
  public:
   Explanation(const FailedRun& run, const WrongOutput& cell) : run_(run), cell_(cell) {}
 
-  Finding explain(const std::optional<WrongStep>& wrong) {
+  Finding explain(const std::optional<WrongStep>& wrong, const std::optional<WrongValue>& value) {
     describe();
     if (right_on_paper()) return std::move(finding_);
-    if (misplaced() || lost() || too_early()) return std::move(finding_);
-    if (wrong) {
-      point_at(wrong->step, wrong->sentence);
-    } else if (store() != kNobody) {
-      point_at(store(), "step " + run_.at(store()) + " stores it");
+    say_difference();
+    const std::optional<RunRemark> remark = remark_on_output(run_);
+    if (remark && say(remark->kind, remark->step, remark->place, remark->sentence)) {
+      return std::move(finding_);
     }
+    if (wrong && wrong->kind != WrongStep::Kind::kForeign &&
+        say(to_string(wrong->kind), wrong->step, wrong->place, wrong->sentence)) {
+      return std::move(finding_);
+    }
+    if (value && value->solution_line > 0) {
+      point_at(static_cast<std::int32_t>(value->step) - 1, first_wrong_text(*value));
+      finding_.claims.push_back(claim_of(*value));
+      return std::move(finding_);
+    }
+    const bool is_foreign = wrong && wrong->kind == WrongStep::Kind::kForeign;
+    if (is_foreign && say_foreign(*wrong)) return std::move(finding_);
+    if (store() != kNobody) point_at(store(), "step " + run_.at(store()) + " stores it");
     return std::move(finding_);
   }
 
@@ -65,8 +91,72 @@ class Explanation {
     }
     const toy::FormulaDifference both =
         toy::formula_difference(run_.text(run_.form(store())), wanted);
+    is_long_ = std::max(both.one.size(), both.other.size()) > kLongFormula;
     finding_.details.push_back("it holds        " + with_number(both.one, cell_.value));
     finding_.details.push_back("it should hold  " + with_number(both.other, cell_.expected));
+  }
+
+  /// In place of long formulas, where a sentence says what they differ in.
+  void show_numbers() {
+    finding_.details = {"it holds        " + number_text(cell_.value),
+                        "it should hold  " + number_text(cell_.expected)};
+  }
+
+  /// Terms that are missing, or a number that all of the output is off by.
+  void say_difference() {
+    if (const auto difference = sum_difference(run_)) {
+      const Claim claim{Claim::Kind::kTerms, 0, 0, run_.bound().array_at(run_.element()).name,
+                        difference->are_missing ? "missing" : "too many"};
+      if (is_confirmed(claim, run_.failed())) {
+        if (is_long_ && cell_.value != cell_.expected) show_numbers();
+        finding_.details.push_back(sum_text(*difference) + ".");
+        finding_.claims.push_back(claim);
+        return;
+      }
+    }
+    Finding said;
+    say_ratio(run_.failed(), said);
+    if (said.details.empty()) return;
+    if (is_long_ && cell_.value != cell_.expected) show_numbers();
+    finding_.details.push_back(said.details.front());
+    finding_.claims.push_back(said.claims.front());
+  }
+
+  /// Says what holds at a second size too. Returns false for anything else.
+  bool say(const std::string& kind, std::int32_t step, const std::string& place,
+           const std::string& sentence) {
+    const Claim claim = remark_claim(kind, run_.line(step), place);
+    if (!is_confirmed(claim, run_.failed())) return false;
+    point_at(step, sentence);
+    finding_.claims.push_back(claim);
+    return true;
+  }
+
+  /// At sizes that do not decide it, a step that computes something new is still one.
+  bool say_foreign(const WrongStep& wrong) {
+    const Claim claim = remark_claim(to_string(wrong.kind), run_.line(wrong.step), "");
+    if (truth_elsewhere(claim, run_.failed()) == Truth::kFalse) return false;
+    point_at(wrong.step, wrong.sentence);
+    finding_.claims.push_back(claim);
+    return true;
+  }
+
+  /// With formulas for numbers, where both are known.
+  std::string first_wrong_text(const WrongValue& value) const {
+    const auto step = static_cast<std::size_t>(value.step) - 1;
+    if (!run_.has_forms() || value.solution_step == 0) return wrong_value_text(value);
+    const toy::NormalForm& mine = run_.form(static_cast<std::int32_t>(step));
+    const toy::NormalForm& right = run_.failed().solution->run.results[value.solution_step - 1];
+    if (mine == right) return wrong_value_text(value);
+    constexpr std::size_t kRoom = 48;  // of a formula in a sentence
+    const std::string whole = run_.text(mine), wanted = run_.text(right);
+    const bool is_said = right == run_.wanted();
+    if (is_said && std::max(whole.size(), wanted.size()) > kRoom) return wrong_value_text(value);
+    const toy::FormulaDifference both = toy::formula_difference(whole, wanted);
+    const std::string one = toy::shortened_formula(both.one, kRoom),
+                      other = toy::shortened_formula(both.other, kRoom);
+    if (one == other) return wrong_value_text(value);
+    return wrong_step_text(value, "computes " + one, "it should compute " + other);
   }
 
   void point_at(std::int32_t step, const std::string& sentence) {
@@ -74,16 +164,6 @@ class Explanation {
     finding_.step = static_cast<std::uint64_t>(step) + 1;
     finding_.details.push_back(sentence + ".");
     append_source_line(finding_, run_.failed().text, finding_.line);
-  }
-
-  /// The first step that computes the wanted value; kNobody if there is none.
-  std::int32_t found() const {
-    if (!has_forms() || is_plain(run_.wanted())) return kNobody;
-    for (std::size_t s = 0; s < run_.steps().size(); ++s) {
-      const auto step = static_cast<std::int32_t>(s);
-      if (written_register(run_.steps()[s]) >= 0 && run_.form(step) == run_.wanted()) return step;
-    }
-    return kNobody;
   }
 
   /// The formula is right, so rounding or range causes the error, or the exercise is broken.
@@ -100,61 +180,15 @@ class Explanation {
                "disagree");
       return true;
     }
+    if (is_long_) show_numbers();
     point_at(store(), "On paper the formula is right; the machine's rounding makes it wrong");
-    return true;
-  }
-
-  /// The cell holds what belongs into another one.
-  bool misplaced() {
-    if (!has_forms() || store() == kNobody || is_plain(run_.form(store()))) return false;
-    const std::string other = run_.output_with(run_.form(store()));
-    if (other.empty()) return false;
-    point_at(store(), "step " + run_.at(store()) + " stores here what belongs in " + other);
-    return true;
-  }
-
-  /// The wanted value was computed, and then overwritten or stored elsewhere.
-  bool lost() {
-    const std::int32_t made = found();
-    if (made == kNobody || (store() != kNobody && store() < made)) return false;
-    const std::int32_t over = run_.flow()[static_cast<std::size_t>(made)].overwritten_by;
-    const std::string name = run_.written_name(made);
-    for (std::size_t s = static_cast<std::size_t>(made); s < run_.steps().size(); ++s) {
-      const std::int32_t element = written_element(run_.steps()[s]);
-      const auto step = static_cast<std::int32_t>(s);
-      if (element < 0 || element == run_.element() || !(run_.form(step) == run_.wanted())) continue;
-      if (run_.is_wanted_at(element, run_.wanted())) continue;
-      point_at(step, "step " + run_.at(step) + " stores the value of " + run_.cell() +
-                         " in another cell");
-      return true;
-    }
-    if (over != kNobody && (store() == kNobody || over < store())) {
-      point_at(over, "step " + run_.at(over) + " overwrote " + name + ", which held " +
-                         run_.cell() + ", before it was stored");
-      return true;
-    }
-    if (store() == kNobody) {
-      point_at(made,
-               name + " holds it from step " + run_.at(made) + " on, and is never stored there");
-      return true;
-    }
-    point_at(store(), "step " + run_.at(store()) + " stores another register: " + name +
-                          " holds what belongs there");
-    return true;
-  }
-
-  /// The wanted value is computed only after the store.
-  bool too_early() {
-    const std::int32_t made = found();
-    if (made == kNobody || store() == kNobody || store() > made) return false;
-    point_at(store(), "step " + run_.at(store()) +
-                          " stores it too early: it is complete after step " + run_.at(made));
     return true;
   }
 
   const FailedRun& run_;
   const WrongOutput& cell_;
   Finding finding_;
+  bool is_long_ = false;  // a formula in `details` is too long to be compared at a glance
 };
 
 /// Removes the step, which the finding states: "step 13 (i = 1): the result overflows" becomes "at
@@ -177,7 +211,7 @@ Finding explain_error(const FailedAttempt& failed) {
   return finding;
 }
 
-/// States only numbers: for tiles, or when the budget has ended.
+/// States only numbers: when the budget has ended, and where formulas are not known.
 Finding explain_numbers(const FailedAttempt& failed) {
   const WrongOutput& cell = *failed.attempt.failure->cell;
   Finding finding;
@@ -186,6 +220,14 @@ Finding explain_numbers(const FailedAttempt& failed) {
   finding.details = {"it holds        " + number_text(cell.value),
                      "it should hold  " + number_text(cell.expected)};
   finding.inputs = inputs_text(failed);
+  return finding;
+}
+
+/// On tiles there are no formulas: the tile of the wrong element, and the step that stored it.
+Finding explain_tiles(const FailedAttempt& failed, const WrongTile& tile) {
+  Finding finding = explain_numbers(failed);
+  if (!tile.text.empty()) finding.details.push_back(tile.text + ".");
+  say_ratio(failed, finding);
   return finding;
 }
 
@@ -216,10 +258,20 @@ std::vector<Finding> explain_failure(const FailedAttempt& failed) {
     const Family family = failed.attempt.sized->cases[failure.entry].family;
     if (failure.cell || is_ordinary(family)) wrong = first_wrong_step(*run);
   }
+  // A program that fails on huge inputs alone has the right values, but for their range.
+  const bool has_values =
+      failure.cell || is_ordinary(failed.attempt.sized->cases[failure.entry].family);
+  const std::optional<WrongValue> value = has_values ? find_wrong_value(failed) : std::nullopt;
+  const WrongTile tile = run || failure.error ? WrongTile{} : wrong_tile(failed);
   Finding finding = failure.error ? explain_error(failed)
-                    : run         ? Explanation(*run, *failure.cell).explain(wrong)
-                                  : explain_numbers(failed);
-  point_at_fault(failed, run ? &*run : nullptr, wrong, finding);
+                    : run         ? Explanation(*run, *failure.cell).explain(wrong, value)
+                                  : explain_tiles(failed, tile);
+  point_at_fault(failed, run ? &*run : nullptr, wrong, value, finding);
+  if (finding.line == 0 && tile.step > 0) {
+    finding.line = tile.line;
+    finding.step = tile.step;
+    append_source_line(finding, failed.text, tile.line);
+  }
   if (failed.attempt.machines) finding.step = 0;  // the player shows one machine
   return {std::move(finding)};
 }

@@ -9,13 +9,15 @@
 #include "exercises/grader/explain/explain.hpp"
 #include "exercises/grader/explain/failed_run.hpp"
 #include "exercises/grader/explain/first_wrong_step.hpp"
+#include "exercises/grader/explain/wrong_value.hpp"
 
 namespace flashlab::exercises {
 
 /// Names the place of the fault. Does not reveal the change. `run` is null on tiles; `wrong` is its
-/// first wrong step.
+/// first wrong step, and `value` the first wrong value.
 void point_at_fault(const FailedAttempt& failed, const FailedRun* run,
-                    const std::optional<WrongStep>& wrong, Finding& finding);
+                    const std::optional<WrongStep>& wrong, const std::optional<WrongValue>& value,
+                    Finding& finding);
 
 /// If an index of a program is out of range before it runs, because a loop goes one round too far,
 /// names the loop.

@@ -48,12 +48,14 @@ FailedRun::FailedRun(const FailedAttempt& failed)
     }
     return;
   }
-  const toy::BoundArray& array = bound_.arrays[failure.cell->array];
-  element_ = static_cast<std::int32_t>(array.offset + failure.cell->element);
+  look_at(failure.cell->array, failure.cell->element);
+}
+
+void FailedRun::look_at(std::size_t array, std::int64_t i) {
+  const toy::BoundArray& there = bound_.arrays[array];
+  element_ = static_cast<std::int32_t>(there.offset + i);
   failing_step_ = flow_.last_store(element_);
-  if (failed.solution != nullptr) {
-    wanted_ = failed.solution->output(array.name, failure.cell->element);
-  }
+  if (failed_.solution != nullptr) wanted_ = failed_.solution->output(there.name, i);
 }
 
 std::string FailedRun::text(const toy::NormalForm& form) const {

@@ -16,6 +16,9 @@ class FailedRun {
   /// `failed.attempt` must be unrolled.
   explicit FailedRun(const FailedAttempt& failed);
 
+  /// Turns to another output of the run: the element `i` of the array.
+  void look_at(std::size_t array, std::int64_t i);
+
   const FailedAttempt& failed() const { return failed_; }
   const toy::BoundProgram& bound() const { return bound_; }
   const std::vector<toy::UnrolledStep>& steps() const { return unrolled_.steps; }

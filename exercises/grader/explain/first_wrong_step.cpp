@@ -2,6 +2,7 @@
 
 #include <array>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "exercises/grader/explain/operand_rules.hpp"
@@ -22,19 +23,32 @@ class Finder {
   explicit Finder(const FailedRun& run) : run_(run), slice_(run.flow().slice(run.failing_step())) {}
 
   std::optional<WrongStep> find() {
-    if (auto found = not_added()) return found;
+    if (auto found = not_added(run_)) return found;
     std::optional<WrongStep> first;
     for (std::size_t s = 0; s < slice_.size(); ++s) {
       const auto step = static_cast<std::int32_t>(s);
       if (slice_[s] == 0 || run_.is_known(run_.form(step))) continue;
       if (exchanged(step)) {
-        return WrongStep{WrongStep::Kind::kExchanged, step,
-                         "step " + run_.at(step) + " computes " + text(run_.form(step)) + ", " +
-                             exchange_text(run_.steps()[s].row)};
+        return exchange(step);
       }
-      if (!first) first = foreign(step);
+      if (!first) {
+        first = overwritten_operand(step);
+        if (!first) first = foreign(step);
+      }
     }
     return first;
+  }
+
+  std::vector<WrongStep> all() const {
+    std::vector<WrongStep> found;
+    for (std::size_t s = 0; s < run_.steps().size(); ++s) {
+      const auto step = static_cast<std::int32_t>(s);
+      if (!run_.form(step).is_written() || run_.is_known(run_.form(step))) continue;
+      if (exchanged(step)) found.push_back(exchange(step));
+      if (auto overwrote = overwritten_operand(step)) found.push_back(std::move(*overwrote));
+      found.push_back(foreign(step));
+    }
+    return found;
   }
 
  private:
@@ -47,11 +61,22 @@ class Finder {
     return output.empty() ? text(value) : output;
   }
 
+  WrongStep exchange(std::int32_t step) const {
+    return {WrongStep::Kind::kExchanged,
+            step,
+            "step " + run_.at(step) + " computes " + text(run_.form(step)) + ", " +
+                exchange_text(run_.steps()[static_cast<std::size_t>(step)].row),
+            {}};
+  }
+
   WrongStep foreign(std::int32_t step) const {
-    if (auto overwrote = overwritten_operand(step)) return *overwrote;
-    return {
-        WrongStep::Kind::kForeign, step,
-        "step " + run_.at(step) + " is the first wrong step: it computes " + text(run_.form(step))};
+    return {WrongStep::Kind::kForeign,
+            step,
+            "step " + run_.at(step) +
+                " is the first that computes what the exercise's solution does "
+                "not: " +
+                text(run_.form(step)),
+            {}};
   }
 
   /// An operand of the step was overwritten before any step used its old value.
@@ -68,7 +93,8 @@ class Finder {
         return WrongStep{WrongStep::Kind::kOverwrote, source,
                          "step " + run_.at(source) + " overwrote " +
                              run_.bound().register_name(step.slots[i]) + ", which held " +
-                             name_of(run_.form(before)) + ", before anything used it"};
+                             name_of(run_.form(before)) + ", before anything used it",
+                         run_.bound().register_name(step.slots[i])};
       }
     }
     return std::nullopt;
@@ -90,39 +116,49 @@ class Finder {
     }
   }
 
-  /// Whether one line stores several values into the wrong output, whose sum belongs there.
-  std::optional<WrongStep> not_added() const {
-    if (run_.element() < 0 || run_.failing_step() < 0 || !run_.wanted().is_written()) return {};
-    std::vector<toy::NormalForm> stored;
-    const auto last = static_cast<std::size_t>(run_.failing_step());
-    const std::uint32_t site = run_.steps()[last].site;
-    if (instruction_of(run_.steps()[last]).is_update()) return {};
-    for (std::size_t s = 0; s <= last; ++s) {
-      const toy::UnrolledStep& step = run_.steps()[s];
-      if (step.site != site || written_element(step) != run_.element()) continue;
-      stored.push_back(run_.form(static_cast<std::int32_t>(s)));
-    }
-    if (stored.size() < 2) return {};
-    try {
-      toy::FormAlgebra algebra;
-      toy::NormalForm sum = stored.front();
-      for (std::size_t i = 1; i < stored.size(); ++i) sum = algebra.add(sum, stored[i]);
-      if (!(sum == run_.wanted())) return {};
-    } catch (const std::length_error&) {
-      return {};
-    }
-    return WrongStep{WrongStep::Kind::kNotAdded, run_.failing_step(),
-                     "line " + std::to_string(run_.line(run_.failing_step())) +
-                         " overwrites what it stored there before: " + run_.cell() +
-                         " should hold the sum of all " + std::to_string(stored.size()) +
-                         " values"};
-  }
-
   const FailedRun& run_;
   const std::vector<char> slice_;
 };
 
 }  // namespace
+
+std::string to_string(WrongStep::Kind kind) {
+  constexpr std::array<const char*, 4> kNames{"foreign", "overwrote", "exchanged", "not added"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::optional<WrongStep> not_added(const FailedRun& run) {
+  if (run.element() < 0 || run.failing_step() < 0 || !run.wanted().is_written()) return {};
+  std::vector<toy::NormalForm> stored;
+  const auto last = static_cast<std::size_t>(run.failing_step());
+  const std::uint32_t site = run.steps()[last].site;
+  if (instruction_of(run.steps()[last]).is_update()) return {};
+  for (std::size_t s = 0; s <= last; ++s) {
+    const toy::UnrolledStep& step = run.steps()[s];
+    if (step.site != site || written_element(step) != run.element()) continue;
+    stored.push_back(run.form(static_cast<std::int32_t>(s)));
+  }
+  if (stored.size() < 2) return {};
+  try {
+    toy::FormAlgebra algebra;
+    toy::NormalForm sum = stored.front();
+    for (std::size_t i = 1; i < stored.size(); ++i) sum = algebra.add(sum, stored[i]);
+    if (!(sum == run.wanted())) return {};
+  } catch (const std::length_error&) {
+    return {};
+  }
+  return WrongStep{WrongStep::Kind::kNotAdded,
+                   run.failing_step(),
+                   "line " + std::to_string(run.line(run.failing_step())) +
+                       " overwrites what it stored there before: " + run.cell() +
+                       " should hold the sum of all " + std::to_string(stored.size()) + " values",
+                   {}};
+}
+
+std::vector<WrongStep> all_wrong_steps(const FailedRun& run) {
+  if (!run.has_forms()) return {};
+  return Finder(run).all();
+}
 
 std::optional<WrongStep> first_wrong_step(const FailedRun& run) {
   if (!run.has_forms() || run.failing_step() == kNobody) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "exercises/grader/explain/failed_run.hpp"
 
@@ -20,11 +21,20 @@ struct WrongStep {
   Kind kind = Kind::kForeign;
   std::int32_t step = kNobody;
   std::string sentence;
+  std::string place;  // the register that was overwritten; empty for other kinds
 };
+std::string to_string(WrongStep::Kind kind);  // "overwrote"
 
 /// Returns nothing if the run has no formulas, or if every step that the failing one depends on
 /// computes a value of the solution.
 std::optional<WrongStep> first_wrong_step(const FailedRun& run);
+
+/// Whether one line stores several values into the wrong output, whose sum belongs there.
+std::optional<WrongStep> not_added(const FailedRun& run);
+
+/// Returns what is wrong with every step whose value the solution does not compute, whatever depends
+/// on it: of one step, each kind but kNotAdded.
+std::vector<WrongStep> all_wrong_steps(const FailedRun& run);
 
 /// "the negative of what it should be", "the reciprocal …": the relation between the results of an
 /// instruction (row of instruction_set()) before and after its sources are exchanged.

@@ -76,6 +76,12 @@ void variables(const toy::Expression& e, std::set<std::string>& names) {
   for (const toy::ExpressionPtr& arg : e.args) variables(*arg, names);
 }
 
+void variables_of(const toy::Operand& operand, std::set<std::string>& names) {
+  if (operand.register_index) variables(*operand.register_index, names);
+  if (operand.value) variables(*operand.value, names);
+  for (const toy::ExpressionPtr& index : operand.indices) variables(*index, names);
+}
+
 /// One instruction that may be inserted, and the loop variables that it needs.
 struct Line {
   std::shared_ptr<const toy::InstructionStatement> instruction;
@@ -109,11 +115,7 @@ class Inserter {
     Line line;
     line.text = to_string(instruction, program_);
     if (!texts_.insert(line.text).second) return;
-    for (const toy::Operand& operand : instruction.operands) {
-      if (operand.register_index) variables(*operand.register_index, line.needs);
-      if (operand.value) variables(*operand.value, line.needs);
-      for (const toy::ExpressionPtr& index : operand.indices) variables(*index, line.needs);
-    }
+    for (const toy::Operand& operand : instruction.operands) variables_of(operand, line.needs);
     line.instruction = std::make_shared<const toy::InstructionStatement>(std::move(instruction));
     lines_.push_back(std::move(line));
   }
@@ -179,7 +181,109 @@ class Inserter {
   std::vector<Edit> edits_;
 };
 
+/// Puts lines of the model in the places of lines of the program.
+class Replacer {
+ public:
+  Replacer(const toy::Program& program, const toy::Program& model)
+      : program_(program), model_(model), translator_(model, program) {}
+
+  std::vector<Edit> run() {
+    gather(program_.body, program_, own_);
+    gather(model_.body, model_, models_);
+    walk(program_.body);
+    return std::move(edits_);
+  }
+
+ private:
+  static std::string head(const toy::LoopStatement& loop) {
+    std::string text =
+        "for " + loop.var + " in " + to_string(*loop.lower) + ".." + to_string(*loop.upper);
+    const bool is_unit = loop.step->op == toy::ExpressionOp::kInteger && loop.step->integer == 1;
+    return is_unit ? text : text + " step " + to_string(*loop.step);
+  }
+
+  void gather(const std::vector<toy::Statement>& body, const toy::Program& from,
+              std::set<std::string>& texts) const {
+    for (const toy::Statement& statement : body) {
+      if (const auto* loop = std::get_if<toy::LoopStatement>(&statement.node)) {
+        texts.insert(head(*loop));
+        gather(loop->body, from, texts);
+      } else if (const auto* line = std::get_if<toy::InstructionStatement>(&statement.node)) {
+        if (&from == &program_) {
+          texts.insert(to_string(*line, program_));
+        } else if (const auto here = translator_.translated(*line)) {
+          texts.insert(to_string(*here, program_));
+        }
+      }
+    }
+  }
+
+  void walk(const std::vector<toy::Statement>& body) {
+    for (const toy::Statement& statement : body) {
+      if (const auto* loop = std::get_if<toy::LoopStatement>(&statement.node)) {
+        if (!models_.contains(head(*loop))) replace_loop(*loop, model_.body);
+        scope_.insert(loop->var);
+        walk(loop->body);
+        scope_.erase(loop->var);
+      } else if (const auto* line = std::get_if<toy::InstructionStatement>(&statement.node)) {
+        if (!models_.contains(to_string(*line, program_))) replace(*line, model_.body);
+      }
+    }
+  }
+
+  void replace_loop(const toy::LoopStatement& mine, const std::vector<toy::Statement>& body) {
+    for (const toy::Statement& statement : body) {
+      const auto* loop = std::get_if<toy::LoopStatement>(&statement.node);
+      if (loop == nullptr) continue;
+      replace_loop(mine, loop->body);
+      std::set<std::string> needs;
+      variables(*loop->lower, needs);
+      variables(*loop->upper, needs);
+      if (loop->var != mine.var || own_.contains(head(*loop)) || !is_in_scope(needs)) continue;
+      add(mine.span.line, head(*loop), head(mine));
+    }
+  }
+
+  void replace(const toy::InstructionStatement& mine, const std::vector<toy::Statement>& body) {
+    for (const toy::Statement& statement : body) {
+      if (const auto* loop = std::get_if<toy::LoopStatement>(&statement.node)) {
+        replace(mine, loop->body);
+      } else if (const auto* line = std::get_if<toy::InstructionStatement>(&statement.node)) {
+        auto here = translator_.translated(*line);
+        if (!here) continue;
+        const std::string text = to_string(*here, program_);
+        std::set<std::string> needs;
+        for (const toy::Operand& operand : here->operands) variables_of(operand, needs);
+        if (own_.contains(text) || !is_in_scope(needs)) continue;
+        add(mine.span.line, text, to_string(mine, program_));
+      }
+    }
+  }
+
+  bool is_in_scope(const std::set<std::string>& needs) const {
+    return std::includes(scope_.begin(), scope_.end(), needs.begin(), needs.end());
+  }
+
+  void add(std::uint32_t line, const std::string& text, const std::string& before) {
+    Edit edit;
+    edit.kind = EditKind::kReplace;
+    edit.line = line;
+    edit.text = text;
+    edit.what = text + " instead of " + before;
+    edits_.push_back(std::move(edit));
+  }
+
+  const toy::Program &program_, &model_;
+  const Translator translator_;
+  std::set<std::string> own_, models_, scope_;  // texts of lines; visible loop variables
+  std::vector<Edit> edits_;
+};
+
 }  // namespace
+
+std::vector<Edit> enumerate_replacements(const toy::Program& program, const toy::Program& model) {
+  return Replacer(program, model).run();
+}
 
 std::vector<Edit> enumerate_insertions(const toy::Program& program, const toy::Program* model) {
   Inserter inserter(program);

@@ -68,6 +68,7 @@ class Search {
     if (!consider_all({insertions.begin(), others})) return;
     if (!result_.repairs.empty()) return;  // a wrong line is likelier than a missing one
     if (!consider_all({others, insertions.end()})) return;
+    if (result_.repairs.empty() && !consider_all(replacements())) return;
     if (result_.repairs.empty() && !is_nested_) try_with_exchange(edits);
   }
 
@@ -80,12 +81,17 @@ class Search {
     if (!consider_all(for_tiles) || !result_.repairs.empty()) return;
     if (try_transpositions(edits)) return;
     if (!consider_all(to_model) || !result_.repairs.empty()) return;
+    if (!consider_all(replacements()) || !result_.repairs.empty()) return;
     for (Edit& edit : enumerate_insertions(*program_, task_.solution.get())) {
       (is_gap(edit) ? gaps : insertions).push_back(std::move(edit));
     }
     for (const std::vector<Edit>* list : {&gaps, &others, &insertions}) {
       if (!consider_all(*list) || !result_.repairs.empty()) return;
     }
+  }
+
+  std::vector<Edit> replacements() const {
+    return enumerate_replacements(*program_, *task_.solution);
   }
 
   /// Returns false if the budget is spent.

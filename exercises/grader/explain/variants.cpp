@@ -83,7 +83,7 @@ Variants::Variants(const toy::BoundProgram& bound, Bind bind, std::uint64_t max_
 }
 
 bool Variants::is_slow(const Edit& edit) const {
-  return edit.kind == EditKind::kSwap && edit.site == SIZE_MAX;
+  return (edit.kind == EditKind::kSwap && edit.site == SIZE_MAX) || edit.kind == EditKind::kReplace;
 }
 
 const UnrolledProgram* Variants::make(const Edit& edit) {
@@ -96,6 +96,8 @@ const UnrolledProgram* Variants::make(const Edit& edit) {
     case EditKind::kBound:
     case EditKind::kStep:
       return with_loop(edit);
+    case EditKind::kReplace:
+      return rebound(edit);
     case EditKind::kInsert:
       return inserted(edit);
     default:

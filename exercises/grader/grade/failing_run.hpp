@@ -18,8 +18,7 @@ struct FailingRun {
   toy::BoundProgram program;
   std::vector<double> dram;  // before the first step
   std::uint64_t step = 0;    // the guilty one, from 1: of a line to change, its first execution
-  std::string
-      why;  // what is wrong, what it holds and should hold: the finding's lines without the source
+  std::string why;  // what is wrong, what it holds and should hold: the finding without the source
 };
 
 /// Returns the finding that names a step of a failed run, or a line to change; null if none does.

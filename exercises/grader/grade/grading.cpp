@@ -14,6 +14,7 @@
 #include "exercises/grader/exercise/verdict.hpp"
 #include "exercises/grader/explain/explain.hpp"
 #include "exercises/grader/explain/explain_repair.hpp"
+#include "exercises/grader/explain/wrong_value.hpp"
 #include "exercises/grader/grade/check_rows.hpp"
 #include "exercises/grader/grade/cost_judge.hpp"
 #include "exercises/grader/grade/ranking.hpp"
@@ -137,15 +138,15 @@ class Grading {
     if (refuse_endless_run(sized)) return false;
     verdict_.outcome = Outcome::kWrong;
     if (!prepared_.options.explain) return false;
-    Finding finding = state_failure(
-        {task_, text_, program_, last_, nullptr, prepared_.repair_sizes.shown, SIZE_MAX});
+    Finding finding =
+        state_failure({task_, text_, program_, last_, nullptr, prepared_.repair_sizes.shown,
+                       SIZE_MAX, prepared_.repair_sizes.all});
     finding.details.emplace_back("The results are right at all smaller sizes.");
     verdict_.findings = {std::move(finding)};
     return false;
   }
 
-  /// A run whose loops without instructions have no end in sight exceeds the exercise's limit like one of
-  /// too many steps, which are counted before it. Returns false for other failures.
+  /// Endless loops without instructions exceed the limit of steps. Returns false for other failures.
   bool refuse_endless_run(const SizedCases& sized) {
     const std::optional<toy::Diagnostic>& error = last_.failure->error;
     if (!error || error->fault != toy::Fault::kLimit) return false;
@@ -180,8 +181,7 @@ class Grading {
     return verdict_.checks.back().passed;
   }
 
-  /// Whether a value can be right by chance because single numbers are expected: in the wrong output
-  /// or, if a step failed, in all outputs.
+  /// Whether single numbers are expected, in the wrong output or in all: right by chance, perhaps.
   static bool expects_plain(const Attempt& attempt, const PreparedSize& size) {
     if (size.solution == nullptr) return false;
     const std::optional<WrongOutput>& cell = attempt.failure->cell;
@@ -190,8 +190,7 @@ class Grading {
     return is_plain(size.solution->output(array, cell->element));
   }
 
-  /// How hard a failure is to understand: on inputs that are huge or tiny, and where a value can be
-  /// right by chance.
+  /// How hard a failure is to understand: inputs huge or tiny, a value that can be right by chance.
   static int difficulty(const Attempt& attempt, const PreparedSize& size) {
     const Family family = attempt.sized->cases[attempt.failure->entry].family;
     const bool plain = expects_plain(attempt, size);
@@ -230,8 +229,10 @@ class Grading {
     verdict_.outcome = Outcome::kWrong;
     if (!prepared_.options.explain) return false;
     if (!within_budget([&] { explain(size); })) {
-      const FailedAttempt failed{
-          task_, text_, program_, last_, nullptr, prepared_.repair_sizes.shown, 0};
+      const FailedAttempt failed{task_,    text_,
+                                 program_, last_,
+                                 nullptr,  prepared_.repair_sizes.shown,
+                                 0,        prepared_.repair_sizes.all};
       verdict_.findings = {state_failure(failed)};
       verdict_.findings.front().details.push_back("finding out why takes " + end_);
     }
@@ -244,8 +245,24 @@ class Grading {
     const std::vector<RepairSize>& sizes = index_of(size, prepared_.repair_sizes.shown) != SIZE_MAX
                                                ? prepared_.repair_sizes.shown
                                                : prepared_.repair_sizes.all;
-    verdict_.findings = explain_failure(
-        {task_, text_, program_, last_, size.solution.get(), sizes, index_of(size, sizes)});
+    verdict_.findings = explain_failure({task_, text_, program_, last_, size.solution.get(), sizes,
+                                         index_of(size, sizes), prepared_.repair_sizes.all});
+    if (verdict_.findings.front().claims.empty()) explain_elsewhere(size);
+  }
+
+  /// At a small size all values can be right by chance. Says what is found at the next larger one that fails.
+  void explain_elsewhere(const PreparedSize& first) {
+    const auto& [shown, all] = prepared_.repair_sizes;
+    for (const PreparedSize& size : prepared_.sizes) {
+      const LaneCase* const lanes = size.lanes ? &*size.lanes : nullptr;
+      const Attempt other =
+          &size > &first ? attempt(task_, program_, size.sized, lanes) : Attempt{};
+      if (!other.failure) continue;
+      std::vector<Finding> found = explain_failure(
+          {task_, text_, program_, other, size.solution.get(), shown, SIZE_MAX, all});
+      if (!found.front().claims.empty()) verdict_.findings = std::move(found);
+      return;
+    }
   }
 
   /// The index of the size among those for repairs, or SIZE_MAX.
@@ -283,8 +300,9 @@ class Grading {
     if (failing == sizes.end()) return;
     const auto index = static_cast<std::size_t>(failing - sizes.begin());
     const std::uint32_t shown_at = finding.line;
-    point_at_fault({task_, text_, program_, last_, nullptr, sizes, index}, nullptr, std::nullopt,
-                   finding);
+    const FailedAttempt failed{task_,   text_, program_, last_,
+                               nullptr, sizes, index,    prepared_.repair_sizes.all};
+    point_at_fault(failed, nullptr, std::nullopt, find_wrong_value(failed), finding);
     if (finding.line != shown_at) {
       finding.what = "at line " + std::to_string(shown_at) + ", " + finding.what;
     }
@@ -320,10 +338,9 @@ class Grading {
     }
     if (!score.accepted()) {
       Finding finding;
-      const bool is_run = prepared_.large.counted.empty();
-      finding.what = std::string("the result is right") +
-                     (is_run ? "" : " at the displayed sizes") +
-                     ", but it costs more than this exercise accepts";
+      const std::string where = prepared_.large.counted.empty() ? "" : " at the displayed sizes";
+      finding.what =
+          "the result is right" + where + ", but it costs more than this exercise accepts";
       finding.details = costs.excesses();
       verdict_.findings.insert(verdict_.findings.begin(), std::move(finding));
     }

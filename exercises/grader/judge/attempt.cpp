@@ -118,6 +118,24 @@ toy::Result<std::vector<double>> dram_for(const toy::BoundProgram& bound, const 
   return toy::initial_dram(bound, sources);
 }
 
+std::optional<WrongOutput> wrong_output(const toy::BoundProgram& bound, std::span<const float> dram,
+                                        const Case& entry, const Tolerance& tolerance) {
+  for (std::size_t i = 0; i < bound.arrays.size(); ++i) {
+    const toy::BoundArray& array = bound.arrays[i];
+    const auto wanted = entry.expected.find(array.name);
+    if (wanted == entry.expected.end()) continue;
+    const double scale = scale_of(wanted->second), allowed = tolerance.of(array.name);
+    for (std::int64_t at = 0; at < array.size; ++at) {
+      const double value = dram[static_cast<std::size_t>(array.offset + at)];
+      const double expected = wanted->second.values[static_cast<std::size_t>(at)];
+      if (!close_enough(value, expected, scale, allowed)) {
+        return WrongOutput{i, at, value, expected};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Failure> run_case(const toy::BoundProgram& bound, const Case& entry,
                                 const Tolerance& tolerance, const toy::Machines* machines) {
   Failure failure;
@@ -134,20 +152,9 @@ std::optional<Failure> run_case(const toy::BoundProgram& bound, const Case& entr
     failure.step = step_in(failure.error->what);
     return failure;
   }
-  for (std::size_t i = 0; i < bound.arrays.size(); ++i) {
-    const toy::BoundArray& array = bound.arrays[i];
-    const auto wanted = entry.expected.find(array.name);
-    if (wanted == entry.expected.end()) continue;
-    const double scale = scale_of(wanted->second), allowed = tolerance.of(array.name);
-    for (std::int64_t at = 0; at < array.size; ++at) {
-      const double value = cells[static_cast<std::size_t>(array.offset + at)];
-      const double expected = wanted->second.values[static_cast<std::size_t>(at)];
-      if (close_enough(value, expected, scale, allowed)) continue;
-      failure.cell = WrongOutput{i, at, value, expected};
-      return failure;
-    }
-  }
-  return std::nullopt;
+  failure.cell = wrong_output(bound, cells, entry, tolerance);
+  if (!failure.cell) return std::nullopt;
+  return failure;
 }
 
 namespace {

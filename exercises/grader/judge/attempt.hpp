@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,10 @@ struct Failure {
 
 /// Returns the DRAM of a case before the first step. Errors: as initial_dram().
 toy::Result<std::vector<double>> dram_for(const toy::BoundProgram& bound, const Case& entry);
+
+/// Returns the first checked output that is wrong at the end of a run.
+std::optional<WrongOutput> wrong_output(const toy::BoundProgram& bound, std::span<const float> dram,
+                                        const Case& entry, const Tolerance& tolerance);
 
 /// Runs one case alone on floats, as `flashlab run` does. Returns nothing if the results are right.
 /// machines: null, or all of them, if bound is Machines::joined.

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kNoLine = "\x01";
 
-std::string trimmed(const std::string& text) {
+std::string trimmed_line(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
   if (first == std::string::npos) return "";
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
@@ -26,13 +26,13 @@ std::vector<std::string> split_operands(const std::string& text) {
     if (c == '(' || c == '[') ++depth;
     if (c == ')' || c == ']') --depth;
     if (c == ',' && depth == 0) {
-      parts.push_back(trimmed(part));
+      parts.push_back(trimmed_line(part));
       part.clear();
     } else {
       part += c;
     }
   }
-  if (!trimmed(part).empty()) parts.push_back(trimmed(part));
+  if (!trimmed_line(part).empty()) parts.push_back(trimmed_line(part));
   return parts;
 }
 
@@ -40,9 +40,9 @@ LoopLine loop_of(const std::string& code, std::size_t line) {
   LoopLine loop;
   loop.line = line;
   const std::size_t in = code.find(" in "), dots = code.find("..", in), step = code.find(" step ");
-  loop.variable = trimmed(code.substr(4, in - 4));
-  loop.lower = trimmed(code.substr(in + 4, dots - in - 4));
-  loop.upper = trimmed(code.substr(dots + 2, step == std::string::npos ? step : step - dots - 2));
+  loop.variable = trimmed_line(code.substr(4, in - 4));
+  loop.lower = trimmed_line(code.substr(in + 4, dots - in - 4));
+  loop.upper = trimmed_line(code.substr(dots + 2, step == std::string::npos ? step : step - dots - 2));
   if (step != std::string::npos) loop.rest = code.substr(step);
   return loop;
 }
@@ -56,7 +56,7 @@ ProgramLines::ProgramLines(const std::string& text) {
   for (std::string line; std::getline(stream, line);) {
     const std::size_t number = lines_.size();
     lines_.push_back(line);
-    const std::string code = trimmed(line.substr(0, line.find(';')));
+    const std::string code = trimmed_line(line.substr(0, line.find(';')));
     if (code.empty() || (code[0] == '.' && !code.starts_with(".pass"))) continue;
     if (!has_body) body_ = number;
     has_body = true;
@@ -78,7 +78,7 @@ ProgramLines::ProgramLines(const std::string& text) {
 std::vector<std::size_t> ProgramLines::declarations(std::string_view word) const {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < lines_.size(); ++i) {
-    const std::string code = trimmed(lines_[i]);
+    const std::string code = trimmed_line(lines_[i]);
     if (code.starts_with(word) && (code.size() == word.size() || code[word.size()] == ' ')) {
       found.push_back(i);
     }
