@@ -37,7 +37,7 @@ def tiles_of_kernel():
     """Returns {head_dim: (warpgroups, keys)} from kWgmmaShapes."""
     with open(KERNEL, encoding="utf-8") as file:
         table = re.search(r"kWgmmaShapes\[\] = \{(.*?)\};", file.read(), re.S)[1]
-    rows = [tuple(map(int, row.split(",")[:3])) for row in re.findall(r"\{([\d, ]+)\}", table)]
+    rows = [tuple(map(int, row.split(",")[:3])) for row in re.findall(r"\{([\w, ]+)\}", table)]
     return {row[0]: row[1:] for row in rows if row[0] in HEAD_DIMS}
 
 
