@@ -18,16 +18,16 @@ namespace {
 constexpr std::size_t kMostFurtherSizes = 20, kDrawsFromEach = 6;
 constexpr std::size_t kWantedSizes = 2;  // at which each remark is checked
 
-void parameters_of(const toy::Expression& e, std::set<std::string>& names) {
+void collect_parameters(const toy::Expression& e, std::set<std::string>& names) {
   if (e.op == toy::ExpressionOp::kParam) names.insert(e.name);
-  for (const toy::ExpressionPtr& arg : e.args) parameters_of(*arg, names);
+  for (const toy::ExpressionPtr& arg : e.args) collect_parameters(*arg, names);
 }
 
 /// The parameters that are extents of tiles.
 std::set<std::string> parameters_of_tiles(const ProgramTask& task) {
   std::set<std::string> names;
   for (const toy::ArrayDeclaration& array : task.interface->arrays) {
-    for (const toy::ExpressionPtr& extent : array.tile) parameters_of(*extent, names);
+    for (const toy::ExpressionPtr& extent : array.tile) collect_parameters(*extent, names);
   }
   return names;
 }
