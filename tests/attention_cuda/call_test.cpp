@@ -313,8 +313,8 @@ TEST_CASE("query tiles from a counter give the bits that each block's own tile g
       ++num_kernels;
     }
   }
-  const AttentionProblem long_one = {1, 1, 1, 4096, 4096, 128, DataType::kBFloat16, Mask::kCausalTopLeft,
-                                     1, {}};
+  const AttentionProblem long_one = {
+      1, 1, 1, 4096, 4096, 128, DataType::kBFloat16, Mask::kCausalTopLeft, 1, {}};
   const bool is_sm90 =
       cuda::find_kernel("flash2", long_one, {}, cuda::compute_capability()).works_without_workspace;
   CHECK((num_kernels > 0) >= is_sm90);

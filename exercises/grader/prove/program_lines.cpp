@@ -42,7 +42,8 @@ LoopLine loop_of(const std::string& code, std::size_t line) {
   const std::size_t in = code.find(" in "), dots = code.find("..", in), step = code.find(" step ");
   loop.variable = trimmed_line(code.substr(4, in - 4));
   loop.lower = trimmed_line(code.substr(in + 4, dots - in - 4));
-  loop.upper = trimmed_line(code.substr(dots + 2, step == std::string::npos ? step : step - dots - 2));
+  loop.upper =
+      trimmed_line(code.substr(dots + 2, step == std::string::npos ? step : step - dots - 2));
   if (step != std::string::npos) loop.rest = code.substr(step);
   return loop;
 }

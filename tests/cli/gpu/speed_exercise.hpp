@@ -28,7 +28,8 @@ class SpeedClass : public FakeGpu {
     fs::copy(fs::path(FLASHLAB_SOURCE_DIR) / "exercises" / "37_fast_attention", folder,
              fs::copy_options::recursive);
     std::string toml = place().read("ex/90_small/exercise.toml");
-    toml = with_part(toml, "size = { n = 768, nk = 768, d = 64 }", "size = { n = 48, nk = 48, d = 8 }");
+    toml = with_part(toml, "size = { n = 768, nk = 768, d = 64 }",
+                     "size = { n = 48, nk = 48, d = 8 }");
     toml = with_part(toml, "batch = 16\nheads = 32\n", "heads = 2\nlevel = 0\ndtype = \"float\"\n");
 #ifdef FLASHLAB_HAS_ADDRESS_SANITIZER
     toml = with_part(toml, "[limits]\n", "[limits]\nmilliseconds = 60000\n");
@@ -38,7 +39,7 @@ class SpeedClass : public FakeGpu {
       const bool is_given = std::string(file) == "given.toy";
       std::string text = place().read("ex/90_small/" + std::string(file));
       text = with_part(text, is_given ? "min(n, 64)" : "min(n, 128)",
-                  is_given ? "min(n, 8)" : "min(n, 16)");
+                       is_given ? "min(n, 8)" : "min(n, 16)");
       place().write("ex/90_small/" + std::string(file), text);
     }
     place().write("ex/90_small/exercise.toml", toml);

@@ -12,10 +12,10 @@ TEST_CASE(
   const std::string solution = with_part(place.solution(), kQuickTile, "min(n, 128)");
   place.hand_in("fast", solution);
   place.hand_in("like_given", with_part(solution, "min(n, 128)", "min(n, 64)"));
-  place.hand_in("slow",
-                with_part(with_part(solution, "min(n, 128)", "min(n, 16)"), "min(nk, 64)", "min(nk, 16)"));
-  place.hand_in("spills",
-                with_part(with_part(solution, "min(n, 128)", "min(n, 192)"), "min(nk, 64)", "min(nk, 192)"));
+  place.hand_in("slow", with_part(with_part(solution, "min(n, 128)", "min(n, 16)"), "min(nk, 64)",
+                                  "min(nk, 16)"));
+  place.hand_in("spills", with_part(with_part(solution, "min(n, 128)", "min(n, 192)"),
+                                    "min(nk, 64)", "min(nk, 192)"));
   const auto students = place.grade("37 --time-limit 60");
   const auto& spills = students.at("spills");  // it would be predicted as the fastest of all
   CHECK(spills["points"] == 6);
@@ -69,8 +69,9 @@ TEST_CASE("grade --device cuda refuses what it cannot measure") {
 
 TEST_CASE("a right program that is no kernel at the timed size is told which tiles are too large") {
   const Workplace place;
-  place.write("mine.toy", "; one tile\n" + with_part(with_part(SpeedClass().solution(), kQuickTile, "n"),
-                                                "min(nk, 64)", "nk"));
+  place.write("mine.toy",
+              "; one tile\n" + with_part(with_part(SpeedClass().solution(), kQuickTile, "n"),
+                                         "min(nk, 64)", "nk"));
   const Outcome outcome = place.shell("flashlab grade 37 mine.toy");
   CHECK_THAT(outcome.out, contains("it is no kernel at d = 64, n = 768, nk = 768") &&
                               contains("registers of each thread") && contains("0 of 10 points"));
