@@ -91,7 +91,9 @@ std::optional<KeptSeed> KeptSeedFile::read() const {
   std::array<std::string, 4> lines;
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (!std::getline(file, lines[i]) || (bytes += lines[i].size()) > kMostSeedBytes) {
+    const bool is_there = !std::getline(file, lines[i]).fail();
+    bytes += lines[i].size();
+    if (!is_there || bytes > kMostSeedBytes) {
       throw damaged_seed_file(path_, i + 1, file ? "the line is too long" : "the line is missing");
     }
   }
