@@ -35,10 +35,10 @@ class LoopWalk {
       found_.push_back(
           {node.loop, is_outer ? "" : bound_.loops_text(loop.parent, values_.data()), first, end});
     }
-    for (std::int64_t value = first; value < end && ++iterations_ < kMostIterations;
-         value += loop.step) {
+    for (std::int64_t value = first; value < end && ++iterations_ < kMostIterations;) {
       values_[node.loop] = value;
       nodes(body, node.partner);
+      if (__builtin_add_overflow(value, loop.step, &value)) break;  // it would end there, too
     }
   }
 
