@@ -4,9 +4,9 @@
   beside_rivals.py [--fa3 FILE] [--fa4 FOLDER] [--cudnn FOLDER] [--out FILE]
 
 Every side of a cell is a CUDA graph of up to 20 calls, on inputs that change from call to call, so that more than L2 is read
-between two uses of a set. FlashAttention-3, which comes through JAX here, has no graph: it runs as XLA programs of so many calls,
-enqueued in a row until there are 200 calls or --row-ms is over, and its time is the processor's for all of them. Starting and
-waiting took 0.15 to 0.3 ms of it on an H100. L2 is flushed before a sample.
+between two uses of a set. FlashAttention-3, which comes through JAX here, has no graph: it runs as XLA programs of as many
+calls, enqueued in a row until there are 200 calls or --row-ms is over, and its time is the processor's for all of them.
+Starting and waiting took 0.15 to 0.3 ms of it on an H100. L2 is flushed before a sample.
 
 A cell is measured in two processes. In each, the sides take turns for nine rounds, every second one backwards. The value of a
 cell in a process is the time of the fastest rival over ours, both medians over rounds: above 1 we are faster. The value of the
@@ -78,7 +78,9 @@ def parse_arguments():
                                  ("--cudnn", options.cudnn, os.path.isdir)):
         if path and not expected(path):
             parser.error(f"{flag} {path}: expected a {'file' if expected is os.path.isfile else 'folder'}")
-    for flag, value in (("--rounds", options.rounds), ("--processes", options.processes)):
+    sizes = [(flag, value) for flag, values in (("--head-dims", options.head_dims), ("--lengths", options.lengths),
+                                                ("--lengths-of-kinds", options.lengths_of_kinds)) for value in values]
+    for flag, value in (("--rounds", options.rounds), ("--processes", options.processes), *sizes):
         if value < 1:
             parser.error(f"{flag} {value}: expected 1 or more")
     return options
@@ -357,6 +359,11 @@ def main():
     if options.process is not None:
         measure_all(options)
         return 0
+    try:
+        sides.device_of(options)
+    except RuntimeError as error:  # no such library
+        print(f"beside_rivals.py: {error}", file=sys.stderr)
+        return 2
     parts, has_failed = [], False
     with tempfile.TemporaryDirectory() as folder:
         for number in range(options.processes):

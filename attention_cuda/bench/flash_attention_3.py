@@ -37,9 +37,9 @@ class Package:
         return [torch.from_dlpack(result) for result in results]
 
     def calls_in_a_row(self, direction, sets, is_causal, num_calls):
-        """Returns a function of a number, which runs so many programs of `num_calls` calls one after another, waits for them,
-        and returns the results of the last call as torch's tensors: O, or dQ, dK and dV. The set of inputs changes with each
-        call.
+        """Returns a function that takes a number of programs, each of `num_calls` calls. It runs them one after another, waits
+        for them, and returns the results of the last call as torch's tensors: O, or dQ, dK and dV. The set of inputs changes
+        with each call.
 
         direction  "forward", or "backward", whose O and lse are those of its own forward pass, which is not among the calls
         sets       [(Q, K, V, dO), …]

@@ -236,7 +236,7 @@ CommandAction add_exercises_lint(CLI::App& exercises) {
       command, "--remarks", options->remarks,
       "check what mutants are told, at other sizes and on other inputs: none may be false");
   remarks.excludes(mutants).excludes(red_team);
-  add_option(command, "--every", options->every, "check one of so many mutants with --remarks")
+  add_option(command, "--every", options->every, "check every N-th mutant with --remarks")
       .between(std::size_t{1}, std::size_t{1000000})
       .type_name("N");
   add_option(command, "--seeds", options->seeds, "seeds of --red-team, the first is that of --seed")

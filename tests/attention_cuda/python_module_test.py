@@ -411,8 +411,12 @@ class Rivals(unittest.TestCase):
             run = run_script("attention_cuda/bench/beside_rivals.py", flag, "/nowhere")
             self.assertEqual(run.returncode, 2)
             self.assertIn(f"{flag} /nowhere: expected a {kind}", run.stderr)
-        run = run_script("attention_cuda/bench/beside_rivals.py", "--rounds", "0")
-        self.assertIn("--rounds 0: expected 1 or more", run.stderr)
+        for flag in ("--rounds", "--head-dims", "--lengths"):
+            run = run_script("attention_cuda/bench/beside_rivals.py", flag, "0")
+            self.assertIn(f"{flag} 0: expected 1 or more", run.stderr)
+        run = run_script("attention_cuda/bench/beside_rivals.py", "--library", "/nowhere.so")
+        self.assertEqual(run.returncode, 2)
+        self.assertNotIn("Traceback", run.stderr)
 
 
 class Comparison(unittest.TestCase):

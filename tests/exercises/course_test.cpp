@@ -156,6 +156,9 @@ TEST_CASE("a prediction may be a formula in the sizes", "[predictions]") {
         "You predicted 14n - 4 cycles, 220 at n = 16, and that is what your program takes.");
   CHECK_FALSE(read_prediction(exercise, "3 m"));
   CHECK_FALSE(read_prediction(exercise, "many"));
+  CHECK_FALSE(read_prediction(exercise, "-1"));
+  CHECK_FALSE(read_prediction(exercise, "n - 1000"));
+  CHECK(read_prediction(exercise, "0"));
 }
 
 TEST_CASE("no exercise tells what it asks to predict", "[predictions]") {

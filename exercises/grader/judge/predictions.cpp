@@ -50,7 +50,20 @@ std::vector<std::string> parameters_of(const Exercise& exercise) {
 }
 
 toy::Result<RationalFunction> read_prediction(const Exercise& exercise, const std::string& answer) {
-  return parse_formula(toy::SourceText("prediction", answer), parameters_of(exercise));
+  auto formula = parse_formula(toy::SourceText("prediction", answer), parameters_of(exercise));
+  if (!formula) return formula;
+  for (const Size& size : exercise.program.sizes) {
+    const std::optional<mpq_class> value = value_at(*formula, size);
+    if (value && *value >= 0) continue;
+    return toy::Diagnostic{toy::Severity::kError,
+                           toy::Fault::kProgram,
+                           {1, 1, 1},
+                           (value ? "this is " + to_string(*value) : "this has no value") +
+                               (size.empty() ? "" : " at " + to_string(size)),
+                           "0 or more",
+                           {}};
+  }
+  return formula;
 }
 
 std::vector<ComparedPrediction> compare_predictions(

@@ -33,7 +33,7 @@ struct RemarkReport {
 
 struct RemarkOptions {
   std::uint64_t seed = 1;  // of the further sizes and inputs, and of the sample
-  std::size_t every = 1;   // checks one of so many mutants
+  std::size_t every = 1;   // checks every k-th mutant
   std::function<void(std::size_t done, std::size_t all)> progress;  // may be empty
 };
 
