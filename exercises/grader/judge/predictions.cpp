@@ -55,13 +55,14 @@ toy::Result<RationalFunction> read_prediction(const Exercise& exercise, const st
   for (const Size& size : exercise.program.sizes) {
     const std::optional<mpq_class> value = value_at(*formula, size);
     if (value && *value >= 0) continue;
-    return toy::Diagnostic{toy::Severity::kError,
-                           toy::Fault::kProgram,
-                           {1, 1, 1},
-                           (value ? "this is " + to_string(*value) : "this has no value") +
-                               (size.empty() ? "" : " at " + to_string(size)),
-                           "0 or more",
-                           {}};
+    return toy::Diagnostic{
+        toy::Severity::kError,
+        toy::Fault::kProgram,
+        {1, 1, 1},
+        (value ? "a count is 0 or more, and this is " + to_string(*value) : "this has no value") +
+            (size.empty() ? "" : " at " + to_string(size)),
+        "0 or more",
+        {}};
   }
   return formula;
 }
