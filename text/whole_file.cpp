@@ -50,6 +50,22 @@ class OpenFile {
   int number_;
 };
 
+/// While it exists, signals that end the program wait.
+class SignalsWait {
+ public:
+  SignalsWait() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~SignalsWait() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
 /// A file beside `path` that goes away with the object, or by a signal, unless it is kept.
 class TemporaryFile {
  public:
@@ -60,6 +76,8 @@ class TemporaryFile {
       errno = ENAMETOOLONG;
       return;
     }
+    // Without a signal between the file and its name: the handler would leave it.
+    const SignalsWait wait;
     // Not yet readable by others: it may replace a private file.
     const OpenFile file(open(name_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
     is_there_ = file.is_open();
@@ -142,22 +160,6 @@ bool write_at_start(int file, std::string_view text) {
   }
   return true;
 }
-
-/// While it exists, signals that end the program wait.
-class SignalsWait {
- public:
-  SignalsWait() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  ~SignalsWait() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsWait(const SignalsWait&) = delete;
-  SignalsWait& operator=(const SignalsWait&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 /// Replaces the content of a file that must keep its place on the disk.
 void replace_content(const std::string& path, const std::string& text) {

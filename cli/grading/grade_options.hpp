@@ -21,7 +21,7 @@ struct GradeOptions {
   std::size_t jobs = 1;
   std::string seed;    // as given: a number, "new", or empty
   std::string secret;  // a file; the seed is made from its text
-  /// Chosen by choose_seed(): what determines inputs and pseudonyms.
+  /// Chosen by choose_fair_seed(): what determines inputs and pseudonyms.
   std::uint64_t inputs_seed = exercises::GraderOptions().seed;
   std::string names_key;
   std::string json, csv, junit, gradescope, html, best;

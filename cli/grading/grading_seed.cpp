@@ -8,14 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <optional>
 #include <set>
 #include <system_error>
-#include <thread>
 
 #include "cli/grading/kept_seed.hpp"
 #include "cli/terminal/failure.hpp"
@@ -96,10 +94,19 @@ std::string sentence_about(const std::string& shown, const KeptSeedFile& file) {
          " grades with the same inputs again.";
 }
 
-/// The seed of a class for which one is given, directly or by a secret.
-void use_given(const GradeOptions& options, KeptSeedFile& file, const std::optional<KeptSeed>& kept,
-               GradingSeed& chosen) {
-  if (kept && kept->seed != chosen.value) {
+/// A seed to try. Only one that is fair is kept with the class.
+struct Candidate {
+  enum class Keep { kNothing, kFirst, kInPlace };
+
+  GradingSeed seed;
+  bool is_drawn = false;  // now, and not before
+  Keep keep = Keep::kNothing;
+};
+
+/// The seed of a class for which one is given, directly or by a secret: `given`.
+Candidate given_to_class(const GradeOptions& options, const KeptSeedFile& file, GradingSeed given) {
+  const std::optional<KeptSeed> kept = file.read();
+  if (kept && kept->seed != given.value) {
     const std::string other = "this class was graded with seed " + seed_text(kept->seed) +
                               " before (" + printable(file.path()) + ")";
     if (options.resume) {
@@ -108,96 +115,97 @@ void use_given(const GradeOptions& options, KeptSeedFile& file, const std::optio
                                 std::string(options.secret.empty() ? "--seed" : "--secret") +
                                 ", or a new grading without --resume");
     }
-    chosen.notes.push_back(other + "; with another one, points may differ");
+    given.notes.push_back(other + "; with another one, points may differ");
   }
-  if (options.secret.empty() && kept) chosen.names_key = kept->names_key;
-  file.replace({chosen.value, chosen.names_key});
-  chosen.sentence = options.secret.empty() ? sentence_about(chosen.shown, file)
-                                           : "The seed is made from the secret in '" +
-                                                 printable(options.secret) + "'.";
+  if (options.secret.empty() && kept) given.names_key = kept->names_key;
+  return {std::move(given), false, Candidate::Keep::kInPlace};
 }
 
 /// The seed of a class for which none is given.
-void keep_or_draw(KeptSeedFile& file, const std::optional<KeptSeed>& kept, bool is_new,
-                  GradingSeed& chosen) {
+Candidate kept_or_drawn(const GradeOptions& options, const KeptSeedFile& file) {
+  if (options.resume && options.draws_seed()) {
+    throw request_failure("--resume with --seed new", "one of them");
+  }
+  const std::optional<KeptSeed> kept = file.read();
+  Candidate found;
   KeptSeed used = kept ? *kept : drawn_seed();
   if (!kept) {
-    used = file.keep_first(used);
-  } else if (is_new) {
+    found.keep = Candidate::Keep::kFirst;
+  } else if (options.draws_seed()) {
     used.seed = drawn_seed().seed;
-    file.replace(used);
+    found.keep = Candidate::Keep::kInPlace;
   }
-  chosen.value = used.seed;
-  chosen.is_drawn = !kept || is_new;
-  chosen.names_key = used.names_key;
-  chosen.shown = seed_text(used.seed);
-  chosen.sentence = sentence_about(chosen.shown, file);
+  found.is_drawn = found.keep != Candidate::Keep::kNothing;
+  found.seed.value = used.seed;
+  found.seed.names_key = used.names_key;
+  found.seed.shown = seed_text(used.seed);
+  return found;
+}
+
+/// The next seed to try. `file` is that of the class; null without one.
+Candidate next_candidate(const GradeOptions& options, const KeptSeedFile* file) {
+  GradingSeed given;
+  given.value = options.inputs_seed;
+  given.names_key = drawn_seed().names_key;
+  const auto number = parse_seed(options.seed);
+  const bool is_given = !options.secret.empty() || number.has_value();
+  if (!options.secret.empty()) {
+    const KeptSeed made = seed_from_secret(options.secret);
+    given.value = made.seed;
+    given.names_key = made.names_key;
+  } else if (number) {
+    given.value = *number;
+    given.shown = seed_text(*number);
+  }
+  if (file != nullptr) {
+    return is_given ? given_to_class(options, *file, std::move(given))
+                    : kept_or_drawn(options, *file);
+  }
+  const bool is_drawn = options.draws_seed();
+  if (is_drawn) {
+    given.value = drawn_seed().seed;
+    given.shown = seed_text(given.value);
+    given.sentence = "Seed " + given.shown + ", drawn.";
+  }
+  return {std::move(given), is_drawn, Candidate::Keep::kNothing};
+}
+
+/// Keeps a fair seed with its class. False if another grading of the class, which began at the same
+/// time, was first.
+bool keep(const Candidate& fair, KeptSeedFile& file) {
+  const KeptSeed kept{fair.seed.value, fair.seed.names_key};
+  if (fair.keep == Candidate::Keep::kInPlace) file.replace(kept);
+  return fair.keep != Candidate::Keep::kFirst || file.keep_first(kept).seed == kept.seed;
 }
 
 }  // namespace
 
-GradingSeed choose_seed(const GradeOptions& options) {
-  GradingSeed chosen;
-  chosen.value = options.inputs_seed;
-  chosen.names_key = drawn_seed().names_key;
-  const auto number = parse_seed(options.seed);
-  if (!options.secret.empty()) {
-    const KeptSeed made = seed_from_secret(options.secret);
-    chosen.value = made.seed;
-    chosen.names_key = made.names_key;
-  } else if (number) {
-    chosen.value = *number;
-    chosen.shown = seed_text(*number);
-  }
-  std::error_code code;
-  const bool exists = options.all_folder.empty() || fs::is_directory(options.all_folder, code);
-  if (options.single() || !exists) {
-    if (options.draws_seed()) {
-      chosen.value = drawn_seed().seed;
-      chosen.is_drawn = true;
-      chosen.shown = seed_text(chosen.value);
-      chosen.sentence = "Seed " + chosen.shown + ", drawn.";
-    }
-    return chosen;
-  }
-  KeptSeedFile file(class_path(options));
-  const std::optional<KeptSeed> kept = file.read();
-  if (!options.secret.empty() || number) {
-    use_given(options, file, kept, chosen);
-  } else {
-    if (options.resume && options.draws_seed()) {
-      throw request_failure("--resume with --seed new", "one of them");
-    }
-    keep_or_draw(file, kept, options.draws_seed(), chosen);
-  }
-  return chosen;
-}
-
 GradingSeed choose_fair_seed(GradeOptions& options,
                              const std::function<bool(const GradeOptions&)>& is_fair) {
   constexpr int kMostDraws = 20;
-  constexpr std::chrono::milliseconds kWait{50};
+  std::optional<KeptSeedFile> file;
+  std::error_code code;
+  const bool exists = options.all_folder.empty() || fs::is_directory(options.all_folder, code);
+  if (!options.single() && exists) file.emplace(class_path(options));
   GradeOptions tried = options;
-  std::vector<std::string> notes;
   for (int i = 0; i < kMostDraws; ++i) {
-    GradingSeed seed = choose_seed(tried);
-    if (i == 0) notes = seed.notes;
-    const bool is_default = seed.value == GradeOptions().inputs_seed;
-    options.inputs_seed = tried.inputs_seed = seed.value;
-    options.names_key = tried.names_key = seed.names_key;
+    Candidate next = next_candidate(options, file ? &*file : nullptr);
+    tried.inputs_seed = next.seed.value;
+    tried.names_key = next.seed.names_key;
+    const bool is_default = next.seed.value == GradeOptions().inputs_seed;
     if (is_default || is_fair(tried)) {
-      seed.notes = notes;
-      return seed;
+      if (file && !keep(next, *file)) continue;  // the kept one is next
+      options.inputs_seed = tried.inputs_seed;
+      options.names_key = tried.names_key;
+      if (file && options.secret.empty()) {
+        next.seed.sentence = sentence_about(next.seed.shown, *file);
+      } else if (file) {
+        next.seed.sentence =
+            "The seed is made from the secret in '" + printable(options.secret) + "'.";
+      }
+      return std::move(next.seed);
     }
-    if (seed.is_drawn) {
-      tried.seed = GradeOptions::kNewSeed;
-      tried.resume = false;  // nothing was graded with a new seed
-    } else if (options.seed.empty() && options.secret.empty()) {
-      // Another grading of the class, which began at the same time, may be about to draw a new one.
-      std::this_thread::sleep_for(kWait);
-    } else {
-      break;
-    }
+    if (!next.is_drawn) break;
   }
   throw request_failure(
       "with this seed, the exercise's own solution is not right on all inputs, so "

@@ -18,20 +18,17 @@ struct GradingSeed {
   /// For reports that only the teacher reads; empty: they do not name it, because it is made from a
   /// secret, or is that of `flashlab exercises check`.
   std::string shown;
-  bool is_drawn = false;           // now, and not before
   std::string sentence;            // for the teacher's terminal; may be empty
   std::vector<std::string> notes;  // for the teacher
 };
 
-/// Chooses it. A class (--all, or several files) without --seed and --secret has the seed that is
-/// kept with it, or else one from the operating system, which is kept from then on. A single
-/// submission has the seed of `flashlab exercises check`. Throws Failure: a secret that is missing or
-/// short, a damaged file, --resume with another seed than the class was graded with.
-GradingSeed choose_seed(const GradeOptions& options);
-
-/// Chooses a seed with which `is_fair` holds, and sets it in the options: draws again if it was drawn
-/// now, and otherwise throws Failure. `is_fair` may take its time; it is not asked about the seed of
-/// `exercises check`.
+/// Chooses a seed with which `is_fair` holds, and sets it in the options. A class (--all, or several
+/// files) without --seed and --secret has the seed that is kept with it, or else one from the operating
+/// system. A single submission has the seed of `flashlab exercises check`; `is_fair` is not asked about
+/// that. A drawn seed that is not fair is drawn again. Only a fair one is kept with the class; of several
+/// gradings that begin at once, all take the one that was kept first. Throws Failure: no fair seed, a
+/// secret that is missing or short, a damaged file, --resume with another seed than the class was graded
+/// with.
 GradingSeed choose_fair_seed(GradeOptions& options,
                              const std::function<bool(const GradeOptions&)>& is_fair);
 

@@ -122,6 +122,7 @@ TEST_CASE("Ctrl-C ends with 130 and leaves no half-written file") {
                                       "' trace softmax_safe -D n=50000000 --json t.json & pid=$!\n"
                                       "while ! ls t.json.* >/dev/null 2>&1; do sleep 0.05; done\n"
                                       "kill -INT $pid; wait $pid; code=$?; ls; exit $code");
+  INFO(outcome.err);
   CHECK(outcome.code == 130);
   CHECK(outcome.out == "script\nstderr\nstdout\n");
 }

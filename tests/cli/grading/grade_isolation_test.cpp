@@ -147,6 +147,8 @@ TEST_CASE("two gradings of a class at once do not disturb each other", "[isolati
   const Outcome both = place.shell(
       "export XDG_STATE_HOME=$PWD/state; for i in 1 2; do flashlab grade 91 --exercises ex --all "
       "class -q --resume --json $i.json & done; wait; cmp 1.json 2.json");
+  INFO(both.out << both.err << place.read("1.json").substr(0, 300)
+                << place.read("2.json").substr(0, 300));
   CHECK(both.code == 0);
   CHECK(place.read("1.json").size() > 1000);
   CHECK(place.journals() == 0);
