@@ -8,6 +8,7 @@
 #include "tests/attention_cpu/running_variants.hpp"
 #include "tests/attention_cpu/tolerance.hpp"
 #include "tests/catch_shim.hpp"
+#include "tests/seed.hpp"
 
 using namespace flashlab;
 using namespace flashlab::test;
@@ -23,7 +24,7 @@ struct VariedTensors {
   Values dQ = Q, dK = K, dV = V;
 
   explicit VariedTensors(unsigned seed) {
-    std::mt19937 random(seed);
+    std::mt19937 random(flashlab::test::seeded(seed));
     for (Values* values : {&Q, &K, &V, &dO}) {
       for (double& value : *values) value = static_cast<double>(random()) * 0x1p-31 - 1;
     }

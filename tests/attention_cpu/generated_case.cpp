@@ -5,13 +5,15 @@
 #include <cmath>
 #include <random>
 
+#include "tests/seed.hpp"
+
 namespace flashlab::test {
 namespace {
 
 /// Numbers that are the same whatever standard library there is.
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : engine_(seed * 0x9e37'79b9'7f4a'7c15u + 1) {}
+  explicit Random(std::uint64_t seed) : engine_(test::seeded(seed) * 0x9e37'79b9'7f4a'7c15u + 1) {}
 
   std::int64_t below(std::int64_t limit) {
     return static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(limit));

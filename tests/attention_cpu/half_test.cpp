@@ -9,6 +9,7 @@
 #include "tests/attention_cpu/half_formats.hpp"
 #include "tests/attention_cpu/running_variants.hpp"
 #include "tests/catch_shim.hpp"
+#include "tests/seed.hpp"
 
 using namespace flashlab;
 using namespace flashlab::test;
@@ -52,7 +53,7 @@ std::vector<float> values_to_round(const HalfFormat& format) {
   for (const float value : {INFINITY, -INFINITY, 3.4028235e38f, -3.4028235e38f, 1e-45f, -1e-45f}) {
     values.push_back(value);
   }
-  std::mt19937 random(16);
+  std::mt19937 random(flashlab::test::seeded(16));
   for (int k = 0; k < 200'000; ++k) {
     values.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(random())));
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attention_cpu/attention.hpp"
+#include "tests/seed.hpp"
 
 namespace flashlab::test {
 
@@ -27,7 +28,7 @@ struct PlainTensors {
   explicit PlainTensors(const PlainSizes& of, unsigned seed = 1) : sizes(of) {
     const std::int64_t rows = sizes.batch * sizes.num_heads * sizes.seqlen_q,
                        keys = sizes.batch * sizes.num_kv_heads * sizes.seqlen_k;
-    std::mt19937 random(seed);
+    std::mt19937 random(test::seeded(seed));
     const Element nan = static_cast<Element>(std::nan(""));
     for (Array* array : {&Q, &dO, &O, &dQ}) array->assign(rows * sizes.head_dim, nan);
     for (Array* array : {&K, &V, &dK, &dV}) array->assign(keys * sizes.head_dim, nan);

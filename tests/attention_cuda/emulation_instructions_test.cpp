@@ -27,6 +27,7 @@
 #include "tests/attention_cpu/half_formats.hpp"
 #include "tests/attention_cuda/emulated_launch.hpp"
 #include "tests/catch_shim.hpp"
+#include "tests/seed.hpp"
 
 namespace emulation = flashlab::cuda::emulation;
 namespace ptx = flashlab::cuda::ptx;
@@ -114,7 +115,7 @@ __global__ void mma_kernel(const float* mA, const float* mB, float* mD) {
 /// Compares with the plain product of small integers, which every format holds exactly.
 template <class Kind>
 void check_product() {
-  std::mt19937 random(5);
+  std::mt19937 random(flashlab::test::seeded(5));
   const auto fill = [&](int count) {
     std::vector<float> values(static_cast<std::size_t>(count));
     for (float& value : values) value = static_cast<float>(static_cast<int>(random() % 33) - 16);
@@ -205,7 +206,7 @@ TEST_CASE("conflicts of ldmatrix are counted", "[emulation]") {
 
 TEST_CASE("conversions round to the nearest, ties to even", "[emulation]") {
   using flashlab::test::kBFloat16Format, flashlab::test::kFloat16Format;
-  std::mt19937 random(3);
+  std::mt19937 random(flashlab::test::seeded(3));
   for (int i = 0; i < 100'000; ++i) {
     // Of every other value the lower half is that of a tie in one of the formats.
     auto bits = static_cast<std::uint32_t>(random());

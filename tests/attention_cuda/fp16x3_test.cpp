@@ -12,6 +12,7 @@
 #include "tests/attention_cuda/device_copy.hpp"
 #include "tests/attention_cuda/kernels_here.hpp"
 #include "tests/catch_shim.hpp"
+#include "tests/seed.hpp"
 
 using namespace flashlab;
 using namespace flashlab::test;
@@ -40,7 +41,7 @@ struct SplitInputs {
 
   /// Normally distributed; V around `mean`.
   explicit SplitInputs(const PlainSizes& of, float mean = 0, unsigned seed = 1) : sizes(of) {
-    std::mt19937 engine(seed);
+    std::mt19937 engine(flashlab::test::seeded(seed));
     std::normal_distribution<float> normal;
     Q.resize(static_cast<std::size_t>(of.batch * of.num_heads * of.seqlen_q * of.head_dim));
     K.resize(static_cast<std::size_t>(of.batch * of.num_kv_heads * of.seqlen_k * of.head_dim));
@@ -203,7 +204,7 @@ TEST_CASE("fp16x3 sums many keys more exactly than plain fp32", "[cuda][fp16x3]"
 TEST_CASE("rows of Q and K and columns of V have scales of their own", "[cuda][fp16x3]") {
   FLASHLAB_NEEDS_FP16X3();
   SplitInputs in({1, 1, 1, 70, 150, 64});
-  std::mt19937 engine(3);
+  std::mt19937 engine(flashlab::test::seeded(3));
   std::uniform_int_distribution<int> small(-10, 10), any(-60, 60);
   // Q_i K_j 2^a_i: the scores of a row are around 2^a_i. Half of the keys are nearly 0.
   for (std::int64_t i = 0; i < in.sizes.seqlen_q; ++i) {
@@ -334,7 +335,7 @@ TEST_CASE("rows of Q, K, V and dO have scales of their own in fp16x3's backward 
     INFO("range " << range);
     SplitInputs in({1, 2, 1, 150, 300, 64});
     Floats dO = SplitInputs(in.sizes, 0, 2).Q;
-    std::mt19937 engine(3);
+    std::mt19937 engine(flashlab::test::seeded(3));
     std::uniform_int_distribution<int> any(-range, range);
     // Factors of Q and K that leave scores as they are: of all queries, and of all keys of a column.
     const float of_Q = std::ldexp(1.F, 5 * range);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/catch_shim.hpp"
+#include "tests/seed.hpp"
 
 namespace {
 
@@ -40,7 +41,7 @@ TEST_CASE("each two columns have all four pairs of bits equally often", "[drawn]
   for (const std::size_t rows : {4, 8, 16, 32, 64}) {
     for (std::size_t parameters = 1; parameters <= 8; ++parameters) {
       for (std::uint64_t seed = 0; seed < kArrays; ++seed) {
-        std::mt19937_64 generator(seed);
+        std::mt19937_64 generator(flashlab::test::seeded(seed));
         const auto columns = all_of(pairwise_columns(rows, parameters, generator));
         INFO(rows << " rows, " << parameters << " parameters, seed " << seed);
         CHECK(columns.size() == std::min(rows - 1, 2 * parameters));
@@ -57,7 +58,7 @@ TEST_CASE("each two columns have all four pairs of bits equally often", "[drawn]
 }
 
 TEST_CASE("halves come before parities if there are few rows", "[drawn]") {
-  std::mt19937_64 generator(1);
+  std::mt19937_64 generator(flashlab::test::seeded(1));
   for (const std::size_t parameters : {3, 4, 6, 7}) {
     for (const std::size_t rows : {4, 8}) {
       const auto columns = pairwise_columns(rows, parameters, generator);
@@ -72,7 +73,7 @@ TEST_CASE("with sixteen rows, five parameters have all sixteen pairs of halves a
           "[drawn]") {
   for (const std::size_t parameters : {2, 5, 6}) {
     for (std::uint64_t seed = 0; seed < kArrays; ++seed) {
-      std::mt19937_64 generator(seed);
+      std::mt19937_64 generator(flashlab::test::seeded(seed));
       const auto columns = pairwise_columns(16, parameters, generator);
       for (std::size_t i = 0; i < std::min<std::size_t>(parameters, 5); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
@@ -87,7 +88,7 @@ TEST_CASE("with sixteen rows, five parameters have all sixteen pairs of halves a
 }
 
 TEST_CASE("a number of rows that is no power of two has no columns", "[drawn]") {
-  std::mt19937_64 generator(1);
+  std::mt19937_64 generator(flashlab::test::seeded(1));
   for (const std::size_t rows : {0, 1, 3, 12}) {
     CHECK(all_of(pairwise_columns(rows, 3, generator)).empty());
   }

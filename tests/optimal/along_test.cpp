@@ -12,6 +12,7 @@
 #include "optimal/solve/plain_search.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/optimal/exact_remainders.hpp"
+#include "tests/seed.hpp"
 #include "tests/source_files.hpp"
 #include "tests/toymachine/assembled.hpp"
 
@@ -63,7 +64,10 @@ const std::string kSmallDeclarations =
 class RandomWalk {
  public:
   RandomWalk(const MatrixProduct& product, const ProductMachine& machine, unsigned seed)
-      : product_(product), machine_(machine), plain_(product, machine), random_(seed) {
+      : product_(product),
+        machine_(machine),
+        plain_(product, machine),
+        random_(flashlab::test::seeded(seed)) {
     text_ = ".isa matmul\n.operands " +
             std::string(machine.operand_rule == OperandRule::kPinned ? "pinned" : "any") +
             "\n.registers " + std::to_string(machine.registers) + "\n.input a" +

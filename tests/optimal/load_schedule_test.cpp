@@ -11,6 +11,7 @@
 
 #include "tests/catch_shim.hpp"
 #include "tests/optimal/plain_load_schedule.hpp"
+#include "tests/seed.hpp"
 #include "tests/source_files.hpp"
 #include "tests/toymachine/bundled_program.hpp"
 #include "toymachine/execute/dram.hpp"
@@ -27,7 +28,7 @@ namespace toy = flashlab::toy;
 
 class RandomPrograms {
  public:
-  explicit RandomPrograms(unsigned seed) : generator_(seed) {}
+  explicit RandomPrograms(unsigned seed) : generator_(flashlab::test::seeded(seed)) {}
 
   /// Sums, differences, maxima, products, copies, constants, updates; cells are stored and loaded.
   std::string any(int registers, int steps, int inputs, bool rewrites) {

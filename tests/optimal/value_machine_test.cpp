@@ -14,6 +14,7 @@
 #include "optimal/solve/plain_search.hpp"
 #include "optimal/solve/solve.hpp"
 #include "tests/catch_shim.hpp"
+#include "tests/seed.hpp"
 #include "tests/toymachine/assembled.hpp"
 #include "toymachine/count/counters.hpp"
 #include "toymachine/run/interpreter.hpp"
@@ -183,7 +184,7 @@ ValueMachine with_output_cells(const ValueAlgebra& algebra, int registers,
 }  // namespace
 
 TEST_CASE("what is proved with values in the outputs' cells is no more than what they cost there") {
-  std::mt19937 random(8);
+  std::mt19937 random(flashlab::test::seeded(8));
   toy::CostTable costs;
   REQUIRE(costs.parse("EXP=9,ADD=7,MAC=8,FILL=6,MUL=9"));
   int with_spills = 0;
@@ -263,7 +264,7 @@ TEST_CASE("a program that keeps values in its results' cells first runs to the r
 }
 
 TEST_CASE("the solver and the plain search agree on algebras made at random") {
-  std::mt19937 random(21);
+  std::mt19937 random(flashlab::test::seeded(21));
   toy::CostTable costs;
   REQUIRE(costs.parse(GENERATE("LOAD=1", "LOAD=4,STORE=1,EXP=3", "LOAD=1,FILL=0,MAC=7,EXP=5")));
   int feasible = 0;

@@ -12,6 +12,7 @@
 
 #include "tests/catch_shim.hpp"
 #if __has_include(<fast_float/fast_float.h>)
+#include "tests/seed.hpp"
 #include "text/fast_float_number.hpp"
 #endif
 
@@ -169,7 +170,7 @@ TEST_CASE("a number that no double can hold is read over and said to be out of r
 }
 
 TEST_CASE("every double is read back from its shortest and its longest digits", "[number]") {
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(flashlab::test::seeded(1));
   int num_wrong = 0;
   for (int i = 0; i < 100'000; ++i) {
     const double value = number_of_bits(random());
@@ -187,7 +188,7 @@ TEST_CASE("every double is read back from its shortest and its longest digits", 
 
 TEST_CASE("halfway between two doubles the even one is read, and a digit decides", "[number]") {
   if (std::numeric_limits<long double>::digits < 64) FLASHLAB_SKIP("long double is a double here");
-  std::mt19937_64 random(2);
+  std::mt19937_64 random(flashlab::test::seeded(2));
   for (int i = 0; i < 2'000; ++i) {
     // Where a long double holds the middle, and no exponent is written: 2^-10 to 2^45.
     const std::uint64_t bits = random();
@@ -221,7 +222,7 @@ TEST_CASE("fast_float, made so, reads hostile texts as std::from_chars does", "[
     check_same(text, ours(text), standard);
     check_same(text, reading(text, flashlab::detail::read_with_fast_float), standard);
   };
-  std::mt19937_64 random(3);
+  std::mt19937_64 random(flashlab::test::seeded(3));
   const std::vector<std::string_view> parts = {
       "0"sv,   "1"sv,   "9"sv,        "5"sv,        "."sv,   "e"sv,   "E"sv,
       "-"sv,   "+"sv,   "\0"sv,       " "sv,        ","sv,   "x"sv,   "inf"sv,
@@ -242,7 +243,7 @@ TEST_CASE("fast_float, made so, reads hostile texts as std::from_chars does", "[
 }
 
 TEST_CASE("numbers are read as the C library reads them", "[number]") {
-  std::mt19937_64 random(4);
+  std::mt19937_64 random(flashlab::test::seeded(4));
   for (int i = 0; i < 100'000; ++i) {
     const std::string text = decimal(random, 40, static_cast<int>(random() % 640) - 340);
     char* end = nullptr;

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/catch_shim.hpp"
+#include "tests/seed.hpp"
 
 namespace flashlab::test {
 namespace {
@@ -51,7 +52,7 @@ TEST_CASE("cells are cut at the end of a term", "[text]") {
 }
 
 TEST_CASE("what is fitted takes exactly the columns that it is given", "[text]") {
-  std::mt19937 random(1);
+  std::mt19937 random(test::seeded(1));
   for (int i = 0; i < 500; ++i) {
     const std::string text = random_text(random);
     const std::size_t width = random() % 12;
@@ -79,7 +80,7 @@ TEST_CASE("a command between backticks stays on one line if it fits on one", "[t
 }
 
 TEST_CASE("wrapping loses nothing but blanks, and no line is too wide", "[text]") {
-  std::mt19937 random(2);
+  std::mt19937 random(test::seeded(2));
   const auto without_blanks = [](std::string text) {
     std::erase(text, ' ');
     return text;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/catch_shim.hpp"
+#include "tests/seed.hpp"
 #include "tests/source_files.hpp"
 #include "toymachine/bind/bound_program.hpp"
 #include "toymachine/count/counters.hpp"
@@ -27,7 +28,7 @@ constexpr double kFloatEpsilon = std::numeric_limits<float>::epsilon();
 
 /// Uniform in [low, high), the same everywhere, and representable in float.
 inline Values random_values(std::size_t count, unsigned seed, double low = -1, double high = 1) {
-  std::mt19937_64 generator(seed);
+  std::mt19937_64 generator(test::seeded(seed));
   Values values(count);
   for (double& value : values) {
     const double unit = std::ldexp(static_cast<double>(generator() >> 11), -53);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/catch_shim.hpp"
+#include "tests/seed.hpp"
 #include "tests/toymachine/assembled.hpp"
 #include "toymachine/bind/bound_program.hpp"
 #include "toymachine/count/counters.hpp"
@@ -62,7 +63,8 @@ class Enumeration {
 /// m, and steps and divisors mention B.
 class RandomNest {
  public:
-  RandomNest(unsigned seed, bool parameters) : random_(seed), parameters_(parameters) {}
+  RandomNest(unsigned seed, bool parameters)
+      : random_(test::seeded(seed)), parameters_(parameters) {}
 
   std::string text() {
     std::string result = ".isa softmax\n.registers 2\n";

@@ -3,6 +3,7 @@
 #include <random>
 #include <vector>
 
+#include "tests/seed.hpp"
 #include "tests/toymachine/assembled.hpp"
 #include "toymachine/execute/interpret.hpp"
 
@@ -65,7 +66,7 @@ TEST_CASE("peak registers: a register counts from its write to its last read") {
 }
 
 TEST_CASE("peak registers of random nests equal those of the executed trace") {
-  std::mt19937 random(5);
+  std::mt19937 random(flashlab::test::seeded(5));
   const auto draw = [&](int low, int high) {
     return std::uniform_int_distribution<int>(low, high)(random);
   };

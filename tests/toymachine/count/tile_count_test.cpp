@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tests/catch_shim.hpp"
+#include "tests/seed.hpp"
 #include "tests/toymachine/execute/random_tiles.hpp"
 #include "tests/toymachine/execute/tiled_texts.hpp"
 #include "tests/toymachine/programs/attention_program.hpp"
@@ -84,7 +85,7 @@ TEST_CASE("flash2 is counted as a run counts it, with and without a mask", "[til
 TEST_CASE("random programs on tiles are counted as a run counts them", "[tile_count]") {
   std::size_t runs = 0, closed_forms = 0;
   for (unsigned seed = 0; seed < 200; ++seed) {
-    const std::string text = test::RandomTiles(seed).text();
+    const std::string text = test::RandomTiles(test::seeded(seed)).text();
     const auto program = assembled(text);
     for (const Params& params : {Params{{"n", 5}, {"m", 4}, {"B", 2}, {"C", 3}},
                                  Params{{"n", 4}, {"m", 6}, {"B", 2}, {"C", 2}},

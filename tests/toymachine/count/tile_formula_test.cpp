@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tests/catch_shim.hpp"
+#include "tests/seed.hpp"
 #include "tests/toymachine/execute/random_tiles.hpp"
 #include "tests/toymachine/execute/tiled_texts.hpp"
 #include "tests/toymachine/programs/attention_program.hpp"
@@ -141,7 +142,7 @@ TEST_CASE("cycles that are charged by element have formulas", "[tile_formula]") 
 TEST_CASE("random programs on tiles cost what their formulas say", "[tile_formula]") {
   std::size_t with_formula = 0;
   for (unsigned seed = 0; seed < 60; ++seed) {
-    const std::string text = test::RandomTiles(seed).text();
+    const std::string text = test::RandomTiles(test::seeded(seed)).text();
     const auto program = assembled(text);
     const auto formulas = cost_formulas(*program);
     if (!formulas) continue;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "tests/seed.hpp"
 #include "tests/toymachine/assembled.hpp"
 #include "toymachine/execute/interpret.hpp"
 
@@ -48,7 +49,7 @@ std::string message(const toy::Result<toy::Execution>& result, const toy::BoundP
 
 std::string run_error(const std::string& text, const toy::Binding& binding = {}) {
   const toy::BoundProgram program = bound(text, binding);
-  std::mt19937 random(1);
+  std::mt19937 random(flashlab::test::seeded(1));
   auto dram = filled_dram<float>(program, random);
   return message(toy::run(program, dram), program);
 }
@@ -111,7 +112,7 @@ std::string random_loop(std::mt19937& random) {
 
 template <class Value>
 void require_same_bits(unsigned seed) {
-  std::mt19937 random(seed);
+  std::mt19937 random(flashlab::test::seeded(seed));
   int finished = 0;
   for (int round = 0; round < 400; ++round) {
     const std::string text = random_loop(random);
@@ -248,7 +249,7 @@ TEST_CASE("a loop that runs in strips ends at the limit, and not before", "[stri
     binding.limits.max_steps = most;
     const toy::BoundProgram program =
         bound(".input x[1000]\nfor i in 0..1000\nLOAD x[i], R0\nMOV R0, R1\nend\n", binding);
-    std::mt19937 random(1);
+    std::mt19937 random(flashlab::test::seeded(1));
     auto dram = filled_dram<float>(program, random);
     toy::NoObserver nobody;
     // run() refuses such a program at once: the interpreter's own limit is for those whose steps
@@ -277,7 +278,7 @@ TEST_CASE("counts are exact: empty ranges, steps, nested bounds") {
   const toy::BoundProgram program = bound(
       ".input x[100]\nfor i in 0..10 step 3\nLOAD x[i], R0\nfor j in i..min(2*i, 12)\nLOAD x[j], "
       "R1\nend\nend\nfor k in 5..5\nLOAD x[k], R2\nend\n");
-  std::mt19937 random(1);
+  std::mt19937 random(flashlab::test::seeded(1));
   auto dram = filled_dram<float>(program, random);
   const auto result = toy::run(program, dram);
   REQUIRE(result);
@@ -289,7 +290,7 @@ TEST_CASE("counts are exact: empty ranges, steps, nested bounds") {
 TEST_CASE("an observer can end the run, and what ran is counted") {
   const toy::BoundProgram program =
       bound(".input x[9]\nfor i in 0..9\nLOAD x[i], R0\nMOV R0, R1\nend\n");
-  std::mt19937 random(1);
+  std::mt19937 random(flashlab::test::seeded(1));
   auto dram = filled_dram<float>(program, random);
   StopAfter observer{5};
   const auto result = toy::detail::interpret<float>(program, std::span<float>(dram), observer);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "tests/seed.hpp"
 #include "tests/toymachine/assembled.hpp"
 #include "tests/toymachine/bundled_program.hpp"
 #include "toymachine/execute/interpret.hpp"
@@ -22,7 +23,7 @@ std::vector<toy::LaneValue> filled_lanes(const toy::BoundProgram& program, unsig
                                          float scale) {
   std::vector<toy::LaneValue> dram(static_cast<std::size_t>(program.dram_elements));
   for (toy::LaneValue& value : dram) std::fill_n(value.lane, toy::kLanes, kUnwrittenLane);
-  std::mt19937 random(seed);
+  std::mt19937 random(flashlab::test::seeded(seed));
   std::uniform_real_distribution<float> uniform(-scale, scale);
   for (const toy::BoundArray& array : program.arrays) {
     if (array.role != toy::ArrayRole::kInput) continue;
@@ -104,7 +105,7 @@ bool require_equal_runs(const toy::BoundProgram& program, unsigned seed, float s
 
 /// Any instruction on a few registers; now and then one that nobody wrote is read.
 std::string random_program(unsigned seed) {
-  std::mt19937 random(seed);
+  std::mt19937 random(flashlab::test::seeded(seed));
   const auto draw = [&](int low, int high) {
     return std::uniform_int_distribution<int>(low, high)(random);
   };

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/seed.hpp"
 #include "tests/toymachine/assembled.hpp"
 #include "toymachine/execute/dram.hpp"
 #include "toymachine/run/interpreter.hpp"
@@ -23,7 +24,7 @@ struct Problem {
 };
 
 Problem random_problem(unsigned seed) {
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(test::seeded(seed));
   std::uniform_real_distribution<double> draw(-3, 3);
   Problem problem;
   std::vector<double> weighted(kColumns, 0);
@@ -54,7 +55,7 @@ Problem random_problem(unsigned seed) {
 
 /// A program that merges random pairs of what is left until one state is.
 std::string random_merges(unsigned seed) {
-  std::mt19937 random(seed);
+  std::mt19937 random(test::seeded(seed));
   const std::string tiles = std::to_string(kMergedTiles), columns = std::to_string(kColumns);
   std::string text = ".isa attention\n.reg M[" + tiles + "], L[" + tiles + "], N[" + tiles +
                      "], X, A, B\n.input m(" + tiles + ", 1) tile (1, 1)\n.input l(" + tiles +

@@ -10,7 +10,7 @@ namespace flashlab::test {
 
 class RandomTiles {
  public:
-  explicit RandomTiles(unsigned seed) : random_(seed) {}
+  explicit RandomTiles(std::uint64_t seed) : random_(seed) {}
 
   std::string text() {
     std::string result =

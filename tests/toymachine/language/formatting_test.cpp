@@ -6,6 +6,7 @@
 #include <random>
 #include <string_view>
 
+#include "tests/seed.hpp"
 #include "tests/source_files.hpp"
 #include "tests/toymachine/assembled.hpp"
 
@@ -69,7 +70,7 @@ TEST_CASE("blanks before a byte order mark stay, because the mark is an error be
 
 TEST_CASE("a formatted program has the same syntax tree, and formatting it again changes nothing",
           "[format]") {
-  std::mt19937 random(5);
+  std::mt19937 random(test::seeded(5));
   std::size_t compared = 0;
   for (const fs::path& file : all_programs()) {
     INFO(file);
@@ -89,7 +90,7 @@ TEST_CASE("a formatted program has the same syntax tree, and formatting it again
 
 TEST_CASE("formatting keeps every character that is not whitespace, comments included",
           "[format]") {
-  std::mt19937 random(6);
+  std::mt19937 random(test::seeded(6));
   for (const fs::path& file : all_programs()) {
     INFO(file);
     const std::string text(source(read_source(file))->text());
@@ -104,7 +105,7 @@ TEST_CASE("formatting keeps every character that is not whitespace, comments inc
 }
 
 TEST_CASE("edits of a line make it the formatted one and touch blanks only", "[format]") {
-  std::mt19937 random(7);
+  std::mt19937 random(test::seeded(7));
   for (const fs::path& file : all_programs()) {
     INFO(file);
     const auto text = source(shuffled(read_source(file), random));

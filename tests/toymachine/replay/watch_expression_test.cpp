@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "tests/seed.hpp"
 #include "tests/toymachine/assembled.hpp"
 #include "tests/toymachine/bundled_program.hpp"
 #include "tests/toymachine/random_nest.hpp"
@@ -168,7 +169,7 @@ TEST_CASE("conditions of lines stop where a walk finds them to hold, both ways",
     const toy::BoundProgram program = bound(assembled(text));
     const auto run = run_of(program);
     if (run->total_steps() < 5 || run->total_steps() > 600) continue;
-    std::mt19937_64 random(seed);
+    std::mt19937_64 random(test::seeded(seed));
     for (int attempt = 0; attempt < 4; ++attempt) {
       const toy::BoundInstruction& at =
           program.instructions[random() % program.instructions.size()];

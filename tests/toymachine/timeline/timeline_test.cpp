@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <random>
 
+#include "tests/seed.hpp"
 #include "tests/toymachine/assembled.hpp"
 #include "tests/toymachine/bundled_program.hpp"
 
@@ -281,7 +282,7 @@ TEST_CASE("the same on tiles, whose work costs", "[timeline]") {
 /// every earlier step for every step.
 class RandomProgram {
  public:
-  explicit RandomProgram(unsigned seed) : random_(seed) {
+  explicit RandomProgram(unsigned seed) : random_(test::seeded(seed)) {
     for (int r = 0; r < kRegisters; ++r) add("FILL 0, ", {}, r, 3);
     for (int i = pick(1, 60); i > 0; --i) any();
   }
