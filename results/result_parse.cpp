@@ -112,6 +112,14 @@ Bound bound_of(const Place& place) {
   place.fail("a unit of the machine, such as \"DRAM\"");
 }
 
+/// What combines the times of units takes a round for each warp.
+double warps_of(const Place& place) {
+  constexpr double kMostOfScheduler = 64;
+  const double warps = place.number();
+  if (warps > kMostOfScheduler) place.fail("at most 64 warps of a scheduler");
+  return warps;
+}
+
 Prediction prediction_of(const Place& place) {
   Prediction p;
   p.dram_ms = place.at("dram_ms").number();
@@ -129,7 +137,7 @@ Prediction prediction_of(const Place& place) {
   if (place.has("sums_ms")) p.sums_ms = place.at("sums_ms").positive();
   p.issue_ms = place.at("issue_ms").number();
   p.wait_ms = place.at("wait_ms").number();
-  p.warps = place.at("warps").number();
+  p.warps = warps_of(place.at("warps"));
   p.clock_ghz = place.at("clock_ghz").number();
   p.units_ms = place.at("units_ms").positive();
   return p;

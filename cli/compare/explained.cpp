@@ -88,6 +88,9 @@ std::string explained_row(const compare::Row& row, const Terminal& terminal) {
         compare::predicted_ms(step.predicted) / compare::predicted_ms(row.predicted);
     if (share >= kNotableShare) text += "\n" + explained_step(step, terminal);
   }
+  if (const std::string all = compare::binding_sentence(row); !all.empty()) {
+    text += "\n" + wrapped(all, terminal.width);
+  }
   return text;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/compare/names.hpp"
 #include "cli/options/options.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "compare/model/binding_unit.hpp"
 #include "compare/model/pallas_formulas.hpp"
 #include "compare/rows/sweep.hpp"
 #include "gpu/sheets/gpu_specs.hpp"
@@ -175,7 +176,8 @@ std::string models_table(const compare::Comparison& comparison,
         three_digits(row.predicted.roofline_ms), three_digits(row.predicted.overlap_ms),
         three_digits(compare::predicted_ms(row.predicted)), ms_text(row.pallas_ms)};
     if (is_measured) cells.push_back(row.measured ? ms_text(row.measured->median_ms) : "");
-    cells.emplace_back(to_string(row.predicted.bound));
+    const auto binding = compare::binding_unit(row);
+    cells.emplace_back(binding ? unit_name(binding->unit) : "");
     table.row(names.cells(row, cells));
   }
   return table.to_string(terminal) + "\n" +

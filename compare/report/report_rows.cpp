@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compare/model/binding_unit.hpp"
 #include "compare/picture/ratio_strips.hpp"
 #include "compare/picture/series.hpp"
 #include "compare/rows/sweep.hpp"
@@ -68,13 +69,14 @@ void write_step(std::ostream& out, const Step& step) {
   const auto percent = [&](std::optional<double> Measurement::*member) {
     return percent_cell(measured ? (*measured).*member : std::nullopt);
   };
+  const std::optional<Bound> binds = binding_unit(step);
   out << "<tr><th>" << markup_start(step.name, kMostText) << cell(std::to_string(step.num_launches))
       << cell(step.num_blocks > 0 ? std::to_string(step.num_blocks) : "") << cell(tile_text(step))
       << cell(step.shared_bytes > 0 ? kib_text(step.shared_bytes) : "")
       << bytes_cell(step.work.dram) << bytes_cell(measured_dram(measured))
       << bytes_cell(step.work.sm) << bytes_cell(measured_sm(measured))
       << cell(time_text(predicted_ms(step.predicted)))
-      << cell(markup_text(to_string(step.predicted.bound)))
+      << cell(std::string(binds ? unit_name(*binds) : ""))
       << cell(measured && measured->median_ms ? time_text(*measured->median_ms) : "")
       << percent(&Measurement::tensor_percent) << percent(&Measurement::exp_percent) << '\n';
 }
