@@ -44,6 +44,7 @@ std::optional<Traffic> measured_dram(const std::optional<Measurement>& measured)
 }
 
 std::string predicted_cell(const Row& row) {
+  if (does_not_fit(row)) return cell("");
   std::string more = "roofline " + time_text(row.predicted.roofline_ms);
   if (row.pallas_ms) more += ", Pallas post " + time_text(*row.pallas_ms);
   return cell(time_text(predicted_ms(row.predicted)) + "<small>" + more + "</small>");
@@ -64,18 +65,18 @@ std::string tile_text(const Step& step) {
   return std::to_string(step.block_q) + "×" + std::to_string(step.block_kv);
 }
 
-void write_step(std::ostream& out, const Step& step) {
+void write_step(std::ostream& out, const Step& step, bool has_time) {
   const auto& measured = step.measured;
   const auto percent = [&](std::optional<double> Measurement::*member) {
     return percent_cell(measured ? (*measured).*member : std::nullopt);
   };
-  const std::optional<Bound> binds = binding_unit(step);
+  const std::optional<Bound> binds = has_time ? binding_unit(step) : std::nullopt;
   out << "<tr><th>" << markup_start(step.name, kMostText) << cell(std::to_string(step.num_launches))
       << cell(step.num_blocks > 0 ? std::to_string(step.num_blocks) : "") << cell(tile_text(step))
       << cell(step.shared_bytes > 0 ? kib_text(step.shared_bytes) : "")
       << bytes_cell(step.work.dram) << bytes_cell(measured_dram(measured))
       << bytes_cell(step.work.sm) << bytes_cell(measured_sm(measured))
-      << cell(time_text(predicted_ms(step.predicted)))
+      << cell(has_time ? time_text(predicted_ms(step.predicted)) : "")
       << cell(std::string(binds ? unit_name(*binds) : ""))
       << cell(measured && measured->median_ms ? time_text(*measured->median_ms) : "")
       << percent(&Measurement::tensor_percent) << percent(&Measurement::exp_percent) << '\n';
@@ -91,7 +92,7 @@ void write_steps(std::ostream& out, const Row& row) {
     out << "<th>" << name;
   }
   out << "<tbody>\n";
-  for (const Step& step : row.steps) write_step(out, step);
+  for (const Step& step : row.steps) write_step(out, step, !does_not_fit(row));
   out << "</table>";
   if (!row.prediction_sha256.empty()) {
     out << "<p class=\"note\">SHA-256 of the prediction, taken before the measurement: <code>"

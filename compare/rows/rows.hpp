@@ -29,7 +29,8 @@ struct Call {
   bool continues_dQ = false, keeps_dQ = false;  // cuda::ExecutionOptions
 };
 
-/// Returns the row with counts, predictions and hash, without measurements. `data_sheet`: the
+/// Returns the row with counts, predictions and hash, without measurements. Its `failure` says so if the call
+/// does not fit into the GPU's memory. `data_sheet`: the
 /// same GPU without a calibration, for the Pallas post's roofline. Throws ProblemError: no
 /// kernel for this call on this GPU, a mask that no program has; std::overflow_error: FLOPs or
 /// bytes above 2^63.

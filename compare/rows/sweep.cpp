@@ -71,7 +71,7 @@ Row unpredicted(const Call& call) {
 
 void merge(Row& into, const Row& from) {
   into.measured = from.measured;
-  into.failure = from.failure;
+  if (from.measured || !from.failure.empty()) into.failure = from.failure;
   for (Step& step : into.steps) {
     const auto found = std::find_if(from.steps.begin(), from.steps.end(),
                                     [&](const Step& other) { return other.name == step.name; });

@@ -10,7 +10,7 @@
 namespace flashlab::test {
 namespace {
 
-std::vector<std::string> lines_in(const std::string& text) {
+std::vector<std::string> output_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
@@ -54,14 +54,15 @@ TEST_CASE("the sentence of each measured call names the unit of the table and of
     // The table's notes have the words, too.
     const std::size_t notes = shown.out.find("\nroofline "), end = shown.out.find("\n\n", notes);
     REQUIRE(notes < end);
-    const std::vector<std::string> in_table = units_of_table(lines_in(shown.out.substr(0, notes))),
-                                   said = units_of_sentences(lines_in(shown.out.substr(end)));
+    const std::vector<std::string> in_table =
+                                       units_of_table(output_lines(shown.out.substr(0, notes))),
+                                   said = units_of_sentences(output_lines(shown.out.substr(end)));
     CHECK(in_table.size() > 30);
     CHECK(in_table == said);
     for (std::size_t row = 0; row < in_table.size(); row += kEvery) {
       const Outcome one = flashlab(command + "--width 400 --explain " + std::to_string(row + 1));
       INFO(command << row + 1 << "\n" << one.out);
-      const std::string last = lines_in(one.out).back();
+      const std::string last = output_lines(one.out).back();
       const bool has_several = last.starts_with("all kernels: ");
       CHECK_THAT(last, contains((has_several ? "all kernels: " : "  ") + in_table[row] + " bind"));
     }

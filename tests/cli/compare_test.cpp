@@ -150,6 +150,29 @@ TEST_CASE("a measured sweep is predicted again, and its kernels' units stand bes
   CHECK_THAT(before.out, !contains("predicted again"));
 }
 
+TEST_CASE("a call that does not fit into the GPU's memory is said so instead of timed",
+          "[cli][compare]") {
+  const Folder folder;
+  const std::string command =
+      "compare --predict-only --gpu rtx3090 -v naive,flash2 -H 1 --dtype float --n 65536 --width "
+      "100 ";
+  const Outcome run = folder.run(command + "--steps --show times,models,sentences");
+  CHECK(run.code == 0);
+  const std::string reason = "does not fit: at least 69.0 GB needed, RTX 3090 has 24 GB";
+  CHECK_THAT(run.out, contains("naive, N 65536: " + reason + "\n"));
+  CHECK_THAT(run.out, contains("  naive     65536\n"));  // no times, no unit
+  CHECK_THAT(run.out, contains("flash2, N 65536: predicted only; "));
+  CHECK_THAT(folder.run(command + "--explain 1").out, contains("\n" + reason + "\n"));
+  const nlohmann::json json = json_of(folder.run(command + "--json -"));
+  CHECK(json["rows"][0]["failure"] == reason);
+  CHECK_FALSE(json["rows"][1].contains("failure"));
+  const Outcome csv = folder.run(command + "--csv -");
+  CHECK_THAT(csv.out, contains(",,,") && contains(reason));
+  const Outcome page = folder.run(command + "--html page.html");
+  CHECK(page.code == 0);
+  CHECK_THAT(folder.read("page.html"), contains(reason));
+}
+
 TEST_CASE("the sources' times stand beside predictions, each that differs with a reason",
           "[cli][compare]") {
   const Folder folder;
