@@ -156,8 +156,10 @@ void CompareFlags::add_machine_flags(CLI::App& command) {
                         .file(FileRole::kInput)
                         .type_name("FILE")
                         .group(kMeasureGroup);
-  add_flag(command, "--again", again,
-           "predict the rows of --measured FILE by this version, instead of the file's predictions")
+  add_flag(
+      command, "--again", again,
+      "predict the rows of --measured FILE by this version, instead of the file's predictions, "
+      "which were made before the measurement")
       .group(kMeasureGroup);
   add_option(command, "--from-ncu", from_ncu, "one call's counters, as `ncu --csv` wrote them")
       .file(FileRole::kInput)

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "tests/catch_shim.hpp"
@@ -123,6 +124,7 @@ TEST_CASE("bad files and flags of compare are refused with place and value", "[c
       {"--n 0", "--n 0"},
       {"-v flash2 -d 1024", "--head-dim 1024"},
       {"-v flash2 -d 512", "head_dim"},
+      {"--measured h200 --gpu a100", "--gpu a100 with measurements of h200"},
       {"--resume", "--resume has no file to continue"},
       {"--again", "--again has no rows to predict"},
       {"--calibration other.json", "expected \"flashlab-calibration\""},
@@ -148,6 +150,34 @@ TEST_CASE("a measured sweep is predicted again, and its kernels' units stand bes
   CHECK_THAT(run.out, contains("times within 15 %"));
   const Outcome before = folder.run("compare --measured h100_fresh --show kernels");
   CHECK_THAT(before.out, !contains("predicted again"));
+}
+
+TEST_CASE("measured rows keep the predictions that were hashed before, unless others are wanted",
+          "[cli][compare]") {
+  const Folder folder;
+  for (const char* const flags : {"", "-v flash2,naive -d 64 --n 4096 "}) {
+    const std::string command = std::string("compare --measured h200 ") + flags;
+    const Outcome kept = folder.run(command + "--json kept.json");
+    CHECK(kept.code == 0);
+    CHECK(kept.err.empty());
+    CHECK_THAT(kept.out, !contains("predicted again"));
+    const auto file =
+        nlohmann::json::parse(std::ifstream(FLASHLAB_SOURCE_DIR "/docs/results/compare_h200.json"));
+    std::set<std::string> hashes;
+    for (const auto& row : file["rows"]) hashes.insert(row["prediction_sha256"]);
+    for (const auto& row : nlohmann::json::parse(folder.read("kept.json"))["rows"]) {
+      CHECK(hashes.contains(row["prediction_sha256"]));
+    }
+    for (const char* const other : {"--again", "--data-sheet"}) {
+      const Outcome again = folder.run(command + other + " --json again.json");
+      CHECK_THAT(again.out,
+                 contains("\npredicted again by this version, after the measurements\n"));
+      for (const auto& row : nlohmann::json::parse(folder.read("again.json"))["rows"]) {
+        CHECK_FALSE(hashes.contains(row["prediction_sha256"]));
+        CHECK(row.contains("measured"));
+      }
+    }
+  }
 }
 
 TEST_CASE("a call that does not fit into the GPU's memory is said so instead of timed",

@@ -174,7 +174,7 @@ CommittedRows committed_rows(const std::string& name, bool is_again) {
   const gpu::GpuSpec gpu = gpu::find_gpu(comparison.gpu_key).value();
   CommittedRows rows = {name, std::move(comparison.rows),
                         machine_model(gpu, comparison.calibration), machine_model(gpu)};
-  if (is_again) predict_again(rows.rows, rows.machine, rows.data_sheet, Again::kAll);
+  if (is_again) predict_again(rows.rows, rows.machine, rows.data_sheet);
   return rows;
 }
 
