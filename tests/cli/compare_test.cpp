@@ -211,7 +211,7 @@ TEST_CASE("the sources' times stand beside predictions, each that differs with a
   CHECK_THAT(run.out, contains("RTX 3090"));
   CHECK_THAT(run.out, contains("their bytes"));
   CHECK_THAT(run.out, contains("no data sheet has a rate of additions"));
-  CHECK_THAT(run.out, contains("of 21 within 30 %"));
+  CHECK_THAT(run.out, contains("of 25 within 30 %"));
 }
 
 TEST_CASE("a calibration without a GPU is refused", "[cli][compare]") {
