@@ -1,6 +1,5 @@
 // `flashlab compare`: compares predictions from the toy machine's counters with a GPU.
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -9,11 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cli/compare/data_sheet.hpp"
 #include "cli/compare/explained.hpp"
 #include "cli/compare/gpu.hpp"
 #include "cli/compare/kernels_table.hpp"
 #include "cli/compare/options.hpp"
 #include "cli/compare/output.hpp"
+#include "cli/compare/progress.hpp"
 #include "cli/compare/ranks.hpp"
 #include "cli/compare/text.hpp"
 #include "cli/options/command_line.hpp"
@@ -244,28 +245,6 @@ void resume(const CompareFlags& flags, Session& session) {
   }
 }
 
-/// Shows "3 of 40, flash2, …; 2 min left".
-class MeasuringProgress {
- public:
-  explicit MeasuringProgress(std::size_t num_all) : num_all_(num_all) {}
-  void starts(std::size_t index, const compare::Row& row) {
-    using std::chrono::duration;
-    const double elapsed = duration<double>(std::chrono::steady_clock::now() - start_).count();
-    std::cerr << index + 1 << " of " << num_all_ << ": " << printable(key_of(row));
-    if (num_done_ > 0) {
-      const double left = elapsed / num_done_ * static_cast<double>(num_all_ - index);
-      std::cerr << "; about " << std::max(1, static_cast<int>(left)) << " s left";
-    }
-    std::cerr << std::endl;
-    ++num_done_;
-  }
-
- private:
-  std::size_t num_all_;
-  int num_done_ = 0;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
 void measure_rows(const CompareFlags& flags, Session& session) {
   compare::Comparison& comparison = session.comparison;
   if (!session.here) return;
@@ -326,6 +305,7 @@ void print(const CompareFlags& flags, const Session& session) {
   if (session.is_again) text += "predicted again by this version, after the measurements\n";
   text += "\n";
   for (const std::string& table : flags.tables()) {
+    if (table == "data-sheet") text += data_sheet_table(session.machine, terminal);
     if (table == "times") text += times_table(comparison, flags.steps, terminal);
     if (table == "models") text += models_table(comparison, session.machine, terminal);
     if (table == "bytes") text += bytes_table(comparison, terminal);
@@ -348,13 +328,27 @@ void print(const CompareFlags& flags, const Session& session) {
   }
 }
 
-/// Of several GPUs a file has the rates of each.
-int over_gpus(const CompareFlags& flags) {
+/// Without calls.
+Session session_of_machine(const CompareFlags& flags) {
   std::optional<compare::Comparison> measured;
   if (!flags.measured.empty()) measured = read_comparison(flags.measured);
   Session session;
   choose_machine(flags, measured, session);
+  return session;
+}
+
+/// Of several GPUs a file has the rates of each.
+int over_gpus(const CompareFlags& flags) {
+  const Session session = session_of_machine(flags);
   return compare_ranks(flags, session.machine, session.data_sheet, session.here.has_value());
+}
+
+/// Measures no rates: those of --measured or --calibration stand beside the sheet.
+int print_data_sheet(CompareFlags flags) {
+  flags.data_sheet = flags.measured.empty() && flags.calibration.empty();
+  const Session session = session_of_machine(flags);
+  std::cout << data_sheet_table(session.machine, flags.terminal.terminal());
+  return kExitGood;
 }
 
 int run(const CompareFlags& flags) {
@@ -365,6 +359,7 @@ int run(const CompareFlags& flags) {
     return kExitGood;
   }
   if (!flags.gpus.empty()) return over_gpus(flags);
+  if (flags.tables() == std::vector<std::string>{"data-sheet"}) return print_data_sheet(flags);
   const bool is_file = !flags.measured.empty() && !flags.chooses_calls;
   Session session = is_file ? session_of_file(flags) : predicted_session(flags);
   resume(flags, session);
@@ -388,6 +383,7 @@ CommandAction add_compare(CLI::App& app) {
       "  flashlab compare --gpu rtx3090 --n 4096 -d 64,128    predictions for another GPU\n"
       "  flashlab compare --measured h200 --again --html report.html   the pictures\n"
       "  flashlab compare --show models,bytes,flops,shared-memory\n"
+      "  flashlab compare --gpu rtx3090 --show data-sheet     its sizes and rates\n"
       "  flashlab compare --gpus 1,2,4 -v ring,bwd-ring -B 1 -H 16 -d 128 --n 65536..1048576\n"
       "  flashlab compare --calibrate                         on a GPU: its rates\n"
       "  flashlab compare --n 1024..65536 -d 64,128 --tokens 16384 --hidden 2048 \\\n"

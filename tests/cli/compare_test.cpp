@@ -203,6 +203,37 @@ TEST_CASE("a call that does not fit into the GPU's memory is said so instead of 
   CHECK_THAT(folder.read("page.html"), contains(reason));
 }
 
+// Typed from the Pallas post: an RTX 4000 Ada has 48 SMs, 99 KB of shared memory for a block, 48 MB of L2, 20 GB
+// at 360 GB/s, and 106.91 TFLOP/s in bf16.
+TEST_CASE("a data sheet is printed without calls, with measured rates beside it if there are any",
+          "[cli][compare]") {
+  const Folder folder;
+  const auto squeezed = [](const std::string& text) {
+    std::string result;
+    for (const char c : text) {
+      if (c != ' ' || !result.ends_with(' ')) result += c;
+    }
+    return result;
+  };
+  const Outcome run = folder.run("compare --gpu rtx4000ada --show data-sheet");
+  CHECK(run.code == 0);
+  CHECK(run.err.empty());
+  const std::string text = squeezed(run.out);
+  for (const char* const line :
+       {"multiprocessors (SMs) 48\n", "memory 20 GB\n", "L2 48 MiB\n",
+        "shared memory of a block 99 KiB\n", "DRAM, copied 360 GB/s\n",
+        "products, bf16 107 TFLOP/s\n", "\nfrom NVIDIA, RTX 4000 Ada Generation data sheet"}) {
+    CHECK_THAT(text, contains(line));
+  }
+  CHECK_THAT(text, !contains("measured"));
+  CHECK_THAT(text, !contains("flash2"));
+  const std::string measured =
+      squeezed(folder.run("compare --measured h200_fresh --show data-sheet").out);
+  CHECK_THAT(measured, contains("H200 data sheet measured\n"));
+  CHECK_THAT(measured, contains("products, bf16 989 TFLOP/s 647 TFLOP/s\n"));
+  CHECK_THAT(measured, contains("L2 to SMs 9.66 TB/s\n"));
+}
+
 TEST_CASE("the sources' times stand beside predictions, each that differs with a reason",
           "[cli][compare]") {
   const Folder folder;
