@@ -55,6 +55,10 @@ class Place {
     if (!json_.is_string()) fail("text");
     return json_.get<std::string>();
   }
+  bool truth() const {
+    if (!json_.is_boolean()) fail("true or false");
+    return json_.get<bool>();
+  }
   std::string text_or_empty(const char* key) const { return has(key) ? at(key).text() : ""; }
   /// A count, which is not negative.
   std::int64_t whole() const {
@@ -283,6 +287,7 @@ Comparison parse_comparison(std::string_view text) {
   comparison.date = place.text_or_empty("date");
   comparison.commit = place.text_or_empty("commit");
   comparison.command = place.text_or_empty("command");
+  comparison.is_again = place.has("predicted_again") && place.at("predicted_again").truth();
   if (place.has("calibration")) comparison.calibration = calibration_of(place.at("calibration"));
   for (const Place& row : place.at("rows").elements()) comparison.rows.push_back(row_of(row));
   return comparison;

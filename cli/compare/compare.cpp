@@ -166,6 +166,7 @@ Session session_of_file(const CompareFlags& flags) {
   session.comparison = std::move(*measured);
   if (session.is_again) {
     compare::predict_again(session.comparison.rows, session.machine, session.data_sheet);
+    session.comparison.is_again = true;
   }
   check_floors(session, flags.measured);
   return session;
@@ -202,6 +203,7 @@ Session predicted_session(const CompareFlags& flags) {
     comparison.cuda = measured->cuda;
     comparison.date = measured->date;
     comparison.commit = measured->commit;
+    comparison.is_again = session.is_again || measured->is_again;
     const auto report = compare::merge_measurements(comparison.rows, measured->rows);
     report_missing(report.not_there, measured->rows, flags.measured);
     check_floors(session, flags.measured);
@@ -302,7 +304,7 @@ void print(const CompareFlags& flags, const Session& session) {
     return;
   }
   std::string text = comparison_heading(comparison, session.machine, terminal);
-  if (session.is_again) text += "predicted again by this version, after the measurements\n";
+  if (comparison.is_again) text += std::string(compare::kPredictedAgain) + "\n";
   text += "\n";
   for (const std::string& table : flags.tables()) {
     if (table == "data-sheet") text += data_sheet_table(session.machine, terminal);

@@ -107,8 +107,8 @@ bool is_less(double a, double b) {
   return a < b - kSame * std::abs(b);
 }
 
-/// The unit with the least time left; of equal ones the one that takes the most time. `time_of`: 0 leaves
-/// a unit out.
+/// The unit with the least time left; of equal ones the one that takes the most time. `time_of`: 0
+/// leaves a unit out.
 template <class LeftWithout, class TimeOf>
 std::optional<Bound> least_left(const LeftWithout& left_without, const TimeOf& time_of) {
   std::optional<Bound> best;
@@ -178,13 +178,14 @@ std::optional<NextBinding> next_binding(const Step& step) {
   const Prediction& times = units.times();
   const std::optional<Bound> first = binding(units, times);
   if (!first) return std::nullopt;
-  // Launches come on top: if two units run beside each other, less of one gains nothing, and launches would
-  // bind before the other does.
+  // Launches come on top: if two units run beside each other, less of one gains nothing, and
+  // launches would bind before the other does.
   const Launches launches = first == Bound::kLaunch ? Launches::kCount : Launches::kLeftOut;
   const auto binding_at = [&](double share) {
     return binding(units, with_share(times, *first, share), launches);
   };
-  // The less the first unit takes, the less there is to gain from it: one share divides the two sides.
+  // The less the first unit takes, the less there is to gain from it: one share divides the two
+  // sides.
   double none = 0, all = 1;
   const std::optional<Bound> at_last = binding_at(none);
   if (!at_last || at_last == first) return std::nullopt;

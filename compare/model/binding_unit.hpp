@@ -1,16 +1,19 @@
-// Which unit binds: the one without which the predicted time would be shortest. Tables, bars, sentences
-// and pages ask here, so they cannot name different units.
+// Which unit binds: the one without which the predicted time would be shortest. Tables, bars,
+// sentences and pages ask here, so they cannot name different units.
 //
 // A prediction has the time of each unit (products_ms, ...), and how they combine:
 //
 //   described    the warps of a multiprocessor share tensor cores, shared memory, issue slots,
-//                exponentials and additions (shared_units_cycles); loads and stores run beside. Blocks
-//                that take a row each (they have no shared memory of tiles) share their part of DRAM, too
+//                exponentials and additions (shared_units_cycles); loads and stores run beside.
+//                Blocks that take a row each (they have no shared memory of tiles) share their
+//                part of DRAM, too
 //   otherwise    loads and stores run beside computing; products, elementwise work and exponentials
 //                come one after the other, on the multiprocessors that have a block
 //   launches     come on top
 //
-// Waves that are not full and what starts a block stretch the computing as a whole.
+// Waves that are not full and what starts a block stretch the computing as a whole. wgmma reads
+// operands while it multiplies, and a prediction does not say how much of shared memory's time that
+// is: it counts as if warps came for them.
 #pragma once
 
 #include <array>
@@ -21,7 +24,8 @@
 
 namespace flashlab::compare {
 
-/// Returns the name of a unit in tables, bars and sentences: "products", "exponentials", "L2 to SM".
+/// Returns the name of a unit in tables, bars and sentences: "products", "exponentials", "L2 to
+/// SM".
 std::string_view unit_name(Bound unit);
 
 /// All units. Of equal ones, the first is named.
@@ -36,8 +40,8 @@ double unit_ms(const Step& step, Bound unit);
 /// Returns the predicted time of a step if `unit` took this share of its time: 0 without it.
 double ms_with(const Step& step, Bound unit, double share);
 
-/// Returns the unit that binds a step: without it, the predicted time would be shortest. Of units without
-/// which it would be the same, the busiest. Nothing: no unit takes any time.
+/// Returns the unit that binds a step: without it, the predicted time would be shortest. Of units
+/// without which it would be the same, the busiest. Nothing: no unit takes any time.
 std::optional<Bound> binding_unit(const Step& step);
 
 /// Which unit binds instead if the first one takes less time, but for launches.

@@ -82,7 +82,7 @@ void write_step(std::ostream& out, const Step& step, bool has_time) {
       << percent(&Measurement::tensor_percent) << percent(&Measurement::exp_percent) << '\n';
 }
 
-void write_steps(std::ostream& out, const Row& row) {
+void write_steps(std::ostream& out, const Row& row, bool is_again) {
   out << "<tr class=\"more\"><td colspan=\"8\"><details><summary>"
       << (row.steps.size() == 1 ? "1 kernel" : std::to_string(row.steps.size()) + " kernels")
       << "</summary><table class=\"steps\"><thead><tr><th>kernel";
@@ -95,7 +95,8 @@ void write_steps(std::ostream& out, const Row& row) {
   for (const Step& step : row.steps) write_step(out, step, !does_not_fit(row));
   out << "</table>";
   if (!row.prediction_sha256.empty()) {
-    out << "<p class=\"note\">SHA-256 of the prediction, taken before the measurement: <code>"
+    out << "<p class=\"note\">SHA-256 of the prediction"
+        << (is_again ? "" : ", taken before the measurement") << ": <code>"
         << markup_start(row.prediction_sha256, 64) << "</code></p>";
   }
   out << "</details>\n";
@@ -105,7 +106,7 @@ std::string kernel_text(const Row& row) {
   return dtype_text(row) + ", " + row.kernel + (row.tile.empty() ? "" : ", tile " + row.tile);
 }
 
-void write_row(std::ostream& out, const Row& row) {
+void write_row(std::ostream& out, const Row& row, bool is_again) {
   out << "<tr><th scope=\"row\">" << markup_start(shape_text(row), kMostText) << "<small>"
       << markup_start(kernel_text(row), kMostText) << "</small>" << bytes_cell(row.work.sm)
       << bytes_cell(measured_sm(row.measured)) << bytes_ratio_cell(sm_pair(row))
@@ -116,7 +117,7 @@ void write_row(std::ostream& out, const Row& row) {
     out << "<span class=\"bad\">✗ " << markup_start(row.failure, kMostText) << "</span>";
   }
   out << '\n';
-  if (!row.steps.empty()) write_steps(out, row);
+  if (!row.steps.empty()) write_steps(out, row, is_again);
 }
 
 void write_columns(std::ostream& out) {
@@ -143,7 +144,7 @@ void write_rows(std::ostream& out, const Comparison& comparison) {
     write_columns(out);
     out << "<tbody>\n";
     for (const Row& row : comparison.rows) {
-      if (row.variant == variant) write_row(out, row);
+      if (row.variant == variant) write_row(out, row, comparison.is_again);
     }
     out << "</table>\n</div>\n</section>\n";
   }

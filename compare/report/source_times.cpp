@@ -128,8 +128,8 @@ void add_pallas(const nlohmann::json& post, SourceTimes& times) {
   }
 }
 
-/// The post's GPU and problem. It says that its kernels skip tiles above the diagonal, and not for which times
-/// they do. source_note() says why its times are taken as those of a causal mask.
+/// The post's GPU and problem. It says that its kernels skip tiles above the diagonal, and not for
+/// which times they do. source_note() says why its times are taken as those of a causal mask.
 SourceProblem problem_of_fa2_post(const nlohmann::json& post) {
   SourceProblem problem(post.at("gpu"), 1);
   problem.mask = Mask::kCausalTopLeft;

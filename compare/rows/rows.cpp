@@ -113,7 +113,8 @@ Work work_of_all(const std::vector<Step>& steps) {
   return sum;
 }
 
-/// Counts the pass of the kernel's program for each step. `temporary_bytes`: of the step with the most.
+/// Counts the pass of the kernel's program for each step. `temporary_bytes`: of the step with the
+/// most.
 std::vector<Step> count_steps(const Call& call, const cuda::KernelTiles& kernel,
                               std::int64_t l2_bytes, std::int64_t& temporary_bytes) {
   std::vector<Step> steps;
@@ -204,8 +205,8 @@ std::int64_t tensor_bytes(const Row& row, std::int64_t element) {
 
 std::string gigabytes(double bytes) { return fixed_text(1e-9 * bytes, 1) + " GB"; }
 
-/// Why a call does not fit into memory. Empty: it may fit; a kernel needs more than its arguments and the
-/// temporary arrays of one step.
+/// Why a call does not fit into memory. Empty: it may fit; a kernel needs more than its arguments
+/// and the temporary arrays of one step.
 std::string why_it_does_not_fit(std::int64_t least_bytes, const gpu::GpuSpec& gpu) {
   constexpr double kGiBPerGB = 1.073741824;  // a data sheet's GB may be GiB
   const auto least = static_cast<double>(least_bytes),

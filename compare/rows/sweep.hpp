@@ -58,8 +58,8 @@ std::vector<Row> predict_rows(const std::vector<Call>& calls, const MachineModel
 /// Returns the call of a row, to measure it. Throws ProblemError: a row of another version.
 Call call_of(const Row& row);
 
-/// Returns the same, but for calls that `measured` has with this kernel: of these its own rows, whose
-/// predictions were made before the measurements.
+/// Returns what predict_rows() does, but for calls that `measured` has with this kernel: of these its
+/// own rows, whose predictions were made before the measurements.
 std::vector<Row> measured_or_predicted_rows(const std::vector<Call>& calls,
                                             const std::vector<Row>& measured,
                                             const MachineModel& machine,
@@ -67,8 +67,8 @@ std::vector<Row> measured_or_predicted_rows(const std::vector<Call>& calls,
                                             std::vector<RefusedCall>& refused);
 
 /// Predicts rows again by this version and these rates. Their measurements stay. Rows of calls or
-/// kernels that this version lacks stay as they are. Returns how many were predicted again: not before
-/// they were measured.
+/// kernels that this version lacks stay as they are. Returns how many were predicted again: not
+/// before they were measured.
 int predict_again(std::vector<Row>& rows, const MachineModel& machine,
                   const MachineModel& data_sheet);
 

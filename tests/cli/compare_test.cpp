@@ -176,6 +176,9 @@ TEST_CASE("measured rows keep the predictions that were hashed before, unless ot
         CHECK_FALSE(hashes.contains(row["prediction_sha256"]));
         CHECK(row.contains("measured"));
       }
+      // Who reads that file later is told, too.
+      CHECK_THAT(folder.run("compare --measured again.json --show times").out,
+                 contains("\npredicted again by this version, after the measurements\n"));
     }
   }
 }
@@ -203,8 +206,8 @@ TEST_CASE("a call that does not fit into the GPU's memory is said so instead of 
   CHECK_THAT(folder.read("page.html"), contains(reason));
 }
 
-// Typed from the Pallas post: an RTX 4000 Ada has 48 SMs, 99 KB of shared memory for a block, 48 MB of L2, 20 GB
-// at 360 GB/s, and 106.91 TFLOP/s in bf16.
+// Typed from the Pallas post: an RTX 4000 Ada has 48 SMs, 99 KB of shared memory for a block, 48 MB
+// of L2, 20 GB at 360 GB/s, and 106.91 TFLOP/s in bf16.
 TEST_CASE("a data sheet is printed without calls, with measured rates beside it if there are any",
           "[cli][compare]") {
   const Folder folder;

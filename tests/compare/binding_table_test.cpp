@@ -1,4 +1,5 @@
-// The table of docs/counts_beside_counters.md names the units that bind the kernels of the fresh sweep.
+// The table of docs/counts_beside_counters.md names the units that bind the kernels of the fresh
+// sweep.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -62,7 +63,8 @@ const std::vector<TableLine>& table_lines() {
   return lines;
 }
 
-/// Without a mask, the longest of each kernel and head_dim; in the order of the kernels, then head_dims.
+/// Without a mask, the longest of each kernel and head_dim; in the order of the kernels, then
+/// head_dims.
 std::vector<const Row*> rows_of_line(const TableLine& line, const std::vector<Row>& rows) {
   std::vector<const Row*> found;
   for (const std::string& kernel : line.kernels) {

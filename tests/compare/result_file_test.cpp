@@ -125,6 +125,7 @@ TEST_CASE("a value that is none is named with its place", "[compare]") {
                                            {"warps", 65}});
        },
        "/rows/0/predicted/warps: 65: expected at most 64 warps of a scheduler"},
+      {[](Json& j) { j["predicted_again"] = 1; }, "/predicted_again: 1: expected true or false"},
       {[](Json& j) { j["rows"] = 3; }, "/rows: 3: expected an array"},
   };
   for (const auto& [change, message] : cases)

@@ -27,8 +27,8 @@ TEST_CASE("an unfused kernel takes as long as its bytes at the data sheet's rate
     return time.ours == "their bytes" && time.problem.find("N 4096") != std::string::npos;
   });
   REQUIRE(found != times.end());
-  // Typed from the Pallas post: 17.421 ms. Five times 32 heads of 4096 x 4096 scores of 2 bytes at 360 GB/s, and
-  // Q, K, V and O besides.
+  // Typed from the Pallas post: 17.421 ms. Five times 32 heads of 4096 x 4096 scores of 2 bytes at
+  // 360 GB/s, and Q, K, V and O besides.
   CHECK(found->source_ms == 17.421);
   const double scores = 5 * 32 * 4096.0 * 4096 * 2 / 360e9 * 1e3;
   CHECK(found->predicted_ms > scores);
@@ -56,13 +56,14 @@ TEST_CASE("times on the 3090 stand beside causal calls, those of PyTorch's FA2 t
   const auto last = std::ranges::find(times, 111.403, &SourceTime::source_ms);
   REQUIRE(last != times.end());
   CHECK(last->kernel == "PyTorch's FA2, both passes");
-  // 4 + 10 FLOPs per score and column, of half of 4 x 65536^2 x 64, in 111.403 ms: 69.1 TFLOP/s and, with
-  // whole tiles on the diagonal, a little more. Its sheet has 71.
+  // 4 + 10 FLOPs per score and column, of half of 4 x 65536^2 x 64, in 111.403 ms: 69.1 TFLOP/s
+  // and, with whole tiles on the diagonal, a little more. Its sheet has 71.
   CHECK(last->reason ==
         "with the products that ours execute, theirs makes 69.2 TFLOP/s, 97 % of the sheet's rate");
 }
 
-// Typed from the post: 2.517 ms at N 8192, 111.403 at 65536. 14 x 4 x N^2 x 64 FLOPs without a mask.
+// Typed from the post: 2.517 ms at N 8192, 111.403 at 65536. 14 x 4 x N^2 x 64 FLOPs without a
+// mask.
 TEST_CASE("without a mask the 3090's times would be impossible", "[compare]") {
   const auto percent = [](double n, double ms) {
     return std::to_string(std::lround(100 * 14 * 4 * n * n * 64 / (1e-3 * ms) / 71e12));

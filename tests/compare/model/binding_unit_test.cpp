@@ -192,6 +192,7 @@ TEST_CASE("sentence, bars and binding unit of every committed row are one", "[co
         const std::string sentence = explain(row, file.machine.gpu.num_sms);
         CHECK_THAT(sentence, contains("bound by " + std::string(unit_name(binding->unit))));
         CHECK(binding->time_left < 1);
+        if (!is_again) CHECK(row.sentence == sentence);  // as the file has it
         for (const Step& step : row.steps) {
           const auto unit = binding_unit(step);
           const std::vector<UnitShare> bars = unit_shares(step);
@@ -244,9 +245,10 @@ std::optional<MachineModel> machine_without(Bound unit, MachineModel machine) {
 
 }  // namespace
 
-// ms_with() knows a prediction's numbers only. The model itself, on a machine with one unit that takes no
-// time, has to agree about which unit matters most. wgmma reads operands while it multiplies, and a
-// prediction does not say how much of shared memory's time that is: there another unit can matter a little more.
+// ms_with() knows a prediction's numbers only. The model itself, on a machine with one unit that
+// takes no time, has to agree about which unit matters most. wgmma reads operands while it
+// multiplies, and a prediction does not say how much of shared memory's time that is: there another
+// unit can matter a little more.
 TEST_CASE("the model predicts no shorter time without another unit than the one that binds",
           "[compare]") {
   constexpr std::size_t kEvery = 8;
