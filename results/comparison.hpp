@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attention/problem.hpp"
@@ -137,6 +138,13 @@ struct Row {
   std::string failure;   // why it is missing: no memory, no kernel, an error
   std::string sentence;  // why prediction and measurement differ (explain.hpp)
 };
+
+/// The beginning of the failure of a call that the GPU's memory does not hold.
+inline constexpr std::string_view kDoesNotFit = "does not fit: ";
+/// Such a call has no time, neither measured nor predicted.
+inline bool does_not_fit(const Row& row) {
+  return !row.measured && row.failure.starts_with(kDoesNotFit);
+}
 
 /// Predicted time divided by measured time.
 std::optional<double> time_ratio(const Row& row);

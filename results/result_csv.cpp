@@ -26,6 +26,11 @@ std::function<std::string(const Row&)> if_measured(Value value) {
   return [value](const Row& row) { return row.measured ? value(*row.measured) : std::string(); };
 }
 
+template <class Value>
+std::function<std::string(const Row&)> if_it_fits(Value value) {
+  return [value](const Row& row) { return does_not_fit(row) ? std::string() : value(row); };
+}
+
 std::string read_bytes(const std::optional<Traffic>& t) { return t ? text_of(t->bytes_read) : ""; }
 std::string written_bytes(const std::optional<Traffic>& t) {
   return t ? text_of(t->bytes_written) : "";
@@ -56,8 +61,8 @@ const std::vector<Column>& columns() {
       {"product_flops", [](const Row& r) { return text_of(r.work.product_flops); }},
       {"elementwise_flops", [](const Row& r) { return text_of(r.work.elementwise_flops); }},
       {"exps", [](const Row& r) { return text_of(r.work.exps); }},
-      {"roofline_ms", [](const Row& r) { return text_of(r.predicted.roofline_ms); }},
-      {"overlap_ms", [](const Row& r) { return text_of(r.predicted.overlap_ms); }},
+      {"roofline_ms", if_it_fits([](const Row& r) { return text_of(r.predicted.roofline_ms); })},
+      {"overlap_ms", if_it_fits([](const Row& r) { return text_of(r.predicted.overlap_ms); })},
       {"seed_ms", [](const Row& r) { return optional_text(r.pallas_ms); }},
       {"measured_ms", if_measured([](const Measurement& m) { return optional_text(m.median_ms); })},
       {"least_ms", if_measured([](const Measurement& m) { return optional_text(m.least_ms); })},

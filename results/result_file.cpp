@@ -159,6 +159,7 @@ nlohmann::ordered_json to_json(const Comparison& comparison) {
   set_text(json, "date", comparison.date);
   set_text(json, "commit", comparison.commit);
   set_text(json, "command", comparison.command);
+  if (comparison.is_again) json["predicted_again"] = true;
   if (comparison.calibration) json["calibration"] = to_json(*comparison.calibration);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const Row& row : comparison.rows) rows.push_back(object_of(row));

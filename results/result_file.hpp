@@ -22,8 +22,14 @@ struct Comparison {
   std::string gpu_name, driver, cuda;  // of the measured GPU; empty: nothing was measured
   std::string date, commit, command;
   std::optional<Calibration> calibration;
+  /// The predictions were made again, after the measurements. Their hashes prove nothing then.
+  bool is_again = false;
   std::vector<Row> rows;
 };
+
+/// What is said of a comparison with is_again.
+inline constexpr std::string_view kPredictedAgain =
+    "predicted again by this version, after the measurements";
 
 /// Returns the variants in the order of the rows, each once.
 std::vector<std::string> variants_of(const Comparison& comparison);

@@ -55,6 +55,10 @@ class Place {
     if (!json_.is_string()) fail("text");
     return json_.get<std::string>();
   }
+  bool truth() const {
+    if (!json_.is_boolean()) fail("true or false");
+    return json_.get<bool>();
+  }
   std::string text_or_empty(const char* key) const { return has(key) ? at(key).text() : ""; }
   /// A count, which is not negative.
   std::int64_t whole() const {
@@ -112,6 +116,14 @@ Bound bound_of(const Place& place) {
   place.fail("a unit of the machine, such as \"DRAM\"");
 }
 
+/// What combines the times of units takes a round for each warp.
+double warps_of(const Place& place) {
+  constexpr double kMostOfScheduler = 64;
+  const double warps = place.number();
+  if (warps > kMostOfScheduler) place.fail("at most 64 warps of a scheduler");
+  return warps;
+}
+
 Prediction prediction_of(const Place& place) {
   Prediction p;
   p.dram_ms = place.at("dram_ms").number();
@@ -129,7 +141,7 @@ Prediction prediction_of(const Place& place) {
   if (place.has("sums_ms")) p.sums_ms = place.at("sums_ms").positive();
   p.issue_ms = place.at("issue_ms").number();
   p.wait_ms = place.at("wait_ms").number();
-  p.warps = place.at("warps").number();
+  p.warps = warps_of(place.at("warps"));
   p.clock_ghz = place.at("clock_ghz").number();
   p.units_ms = place.at("units_ms").positive();
   return p;
@@ -275,6 +287,7 @@ Comparison parse_comparison(std::string_view text) {
   comparison.date = place.text_or_empty("date");
   comparison.commit = place.text_or_empty("commit");
   comparison.command = place.text_or_empty("command");
+  comparison.is_again = place.has("predicted_again") && place.at("predicted_again").truth();
   if (place.has("calibration")) comparison.calibration = calibration_of(place.at("calibration"));
   for (const Place& row : place.at("rows").elements()) comparison.rows.push_back(row_of(row));
   return comparison;

@@ -1,6 +1,5 @@
 // `flashlab compare`: compares predictions from the toy machine's counters with a GPU.
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -9,11 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cli/compare/data_sheet.hpp"
 #include "cli/compare/explained.hpp"
 #include "cli/compare/gpu.hpp"
 #include "cli/compare/kernels_table.hpp"
 #include "cli/compare/options.hpp"
 #include "cli/compare/output.hpp"
+#include "cli/compare/progress.hpp"
 #include "cli/compare/ranks.hpp"
 #include "cli/compare/text.hpp"
 #include "cli/options/command_line.hpp"
@@ -35,6 +36,7 @@ struct Session {
   MachineModel machine, data_sheet;
   std::optional<GpuHere> here;  // the GPU to measure on; nothing: none
   std::string why_not_here;
+  bool is_again = false;  // measured rows are predicted by this version, after the measurements
 };
 
 gpu::GpuSpec spec_of(const std::string& name) {
@@ -70,22 +72,6 @@ void check_floors(const Session& session, const std::string& file) {
   }
 }
 
-/// Returns all rows of a file. Predictions of versions that did not look into blocks are made again.
-Session session_of_file(const CompareFlags& flags) {
-  Session session;
-  session.comparison = read_comparison(flags.measured);
-  set_machine(session, spec_of(session.comparison.gpu_key));
-  const int num_again =
-      compare::predict_again(session.comparison.rows, session.machine, session.data_sheet,
-                             flags.again ? compare::Again::kAll : compare::Again::kWithoutUnits);
-  if (num_again > 0 && !flags.again) {
-    std::cerr << num_again << " of " << session.comparison.rows.size()
-              << " rows are predicted again: the file's predictions are of an earlier model\n";
-  }
-  check_floors(session, flags.measured);
-  return session;
-}
-
 void choose_machine(const CompareFlags& flags, const std::optional<compare::Comparison>& measured,
                     Session& session) {
   session.here =
@@ -94,6 +80,13 @@ void choose_machine(const CompareFlags& flags, const std::optional<compare::Comp
   if (name.empty() && measured) name = measured->gpu_key;
   const bool is_here = name.empty() && session.here;
   const gpu::GpuSpec spec = is_here ? session.here->spec : spec_of(name.empty() ? kUsualGpu : name);
+  if (measured && spec.key != measured->gpu_key) {
+    throw request_failure(
+        "--gpu " + printable(flags.gpu) + " with measurements of " + printable(measured->gpu_key),
+        "the same GPU, or no --measured");
+  }
+  // The file's predictions are from the file's rates.
+  session.is_again = measured && (flags.again || flags.data_sheet || !flags.calibration.empty());
   if (is_here && !session.here->is_listed) {
     std::cerr
         << printable(spec.name)
@@ -112,11 +105,11 @@ void choose_machine(const CompareFlags& flags, const std::optional<compare::Comp
     comparison.calibration = measured->calibration;
   } else if (session.here && !flags.data_sheet) {
     std::cerr << "measuring the GPU's rates ...\n";
-    comparison.calibration = calibrate_here(flags.terminal.terminal()).calibration;
+    const CalibrationShown shown = calibrate_here(flags.terminal.terminal());
+    // As in the file, so that its rows give the same predictions.
+    comparison.calibration = compare::parse_calibration(compare::to_json(shown.calibration).dump());
   }
-  if (comparison.calibration) {  // as in the file, so that its rows give the same predictions
-    comparison.calibration =
-        compare::parse_calibration(compare::to_json(*comparison.calibration).dump());
+  if (comparison.calibration) {
     const auto of = gpu::find_gpu(comparison.calibration->gpu_name);
     if ((of ? of->key : comparison.calibration->gpu_name) != spec.key) {
       throw request_failure("the calibration is of " + printable(comparison.calibration->gpu_name) +
@@ -164,13 +157,19 @@ void report_missing(const std::vector<const compare::Row*>& rows,
   }
 }
 
-void report_merge(const compare::MergeReport& report, const std::vector<compare::Row>& measured,
-                  const std::string& file) {
-  report_missing(report.not_there, measured, file);
-  if (!report.other_predictions.empty()) {
-    std::cerr << report.other_predictions.size() << " of " << report.num_merged
-              << " rows have the hash of another prediction (another version or rates)\n";
+/// Returns all rows of a file.
+Session session_of_file(const CompareFlags& flags) {
+  std::optional<compare::Comparison> measured = read_comparison(flags.measured);
+  Session session;
+  choose_machine(flags, measured, session);
+  measured->calibration = session.comparison.calibration;
+  session.comparison = std::move(*measured);
+  if (session.is_again) {
+    compare::predict_again(session.comparison.rows, session.machine, session.data_sheet);
+    session.comparison.is_again = true;
   }
+  check_floors(session, flags.measured);
+  return session;
 }
 
 Session predicted_session(const CompareFlags& flags) {
@@ -186,7 +185,10 @@ Session predicted_session(const CompareFlags& flags) {
       calls = compare::with_measured_shapes(measured->rows, calls);
     }
     if (measured) compare::take_kernels(measured->rows, calls);
-    comparison.rows = compare::predict_rows(calls, session.machine, session.data_sheet, refused);
+    const bool keeps_predictions = measured && !session.is_again;
+    comparison.rows = compare::measured_or_predicted_rows(
+        calls, keeps_predictions ? measured->rows : std::vector<compare::Row>(), session.machine,
+        session.data_sheet, refused);
   } catch (const ProblemError& error) {
     throw request_failure("--" + error.field + " " + error.value, error.expected);
   } catch (const std::overflow_error& error) {
@@ -201,8 +203,9 @@ Session predicted_session(const CompareFlags& flags) {
     comparison.cuda = measured->cuda;
     comparison.date = measured->date;
     comparison.commit = measured->commit;
-    report_merge(compare::merge_measurements(comparison.rows, measured->rows), measured->rows,
-                 flags.measured);
+    comparison.is_again = session.is_again || measured->is_again;
+    const auto report = compare::merge_measurements(comparison.rows, measured->rows);
+    report_missing(report.not_there, measured->rows, flags.measured);
     check_floors(session, flags.measured);
   }
   return session;
@@ -243,28 +246,6 @@ void resume(const CompareFlags& flags, Session& session) {
     session.comparison.command = before.command + "\n" + session.comparison.command;
   }
 }
-
-/// Shows "3 of 40, flash2, …; 2 min left".
-class MeasuringProgress {
- public:
-  explicit MeasuringProgress(std::size_t num_all) : num_all_(num_all) {}
-  void starts(std::size_t index, const compare::Row& row) {
-    using std::chrono::duration;
-    const double elapsed = duration<double>(std::chrono::steady_clock::now() - start_).count();
-    std::cerr << index + 1 << " of " << num_all_ << ": " << printable(key_of(row));
-    if (num_done_ > 0) {
-      const double left = elapsed / num_done_ * static_cast<double>(num_all_ - index);
-      std::cerr << "; about " << std::max(1, static_cast<int>(left)) << " s left";
-    }
-    std::cerr << std::endl;
-    ++num_done_;
-  }
-
- private:
-  std::size_t num_all_;
-  int num_done_ = 0;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 void measure_rows(const CompareFlags& flags, Session& session) {
   compare::Comparison& comparison = session.comparison;
@@ -323,9 +304,10 @@ void print(const CompareFlags& flags, const Session& session) {
     return;
   }
   std::string text = comparison_heading(comparison, session.machine, terminal);
-  if (flags.again) text += "predicted again by this version, after the measurements\n";
+  if (comparison.is_again) text += std::string(compare::kPredictedAgain) + "\n";
   text += "\n";
   for (const std::string& table : flags.tables()) {
+    if (table == "data-sheet") text += data_sheet_table(session.machine, terminal);
     if (table == "times") text += times_table(comparison, flags.steps, terminal);
     if (table == "models") text += models_table(comparison, session.machine, terminal);
     if (table == "bytes") text += bytes_table(comparison, terminal);
@@ -348,13 +330,27 @@ void print(const CompareFlags& flags, const Session& session) {
   }
 }
 
-/// Of several GPUs a file has the rates of each.
-int over_gpus(const CompareFlags& flags) {
+/// Without calls.
+Session session_of_machine(const CompareFlags& flags) {
   std::optional<compare::Comparison> measured;
   if (!flags.measured.empty()) measured = read_comparison(flags.measured);
   Session session;
   choose_machine(flags, measured, session);
+  return session;
+}
+
+/// Of several GPUs a file has the rates of each.
+int over_gpus(const CompareFlags& flags) {
+  const Session session = session_of_machine(flags);
   return compare_ranks(flags, session.machine, session.data_sheet, session.here.has_value());
+}
+
+/// Measures no rates: those of --measured or --calibration stand beside the sheet.
+int print_data_sheet(CompareFlags flags) {
+  flags.data_sheet = flags.measured.empty() && flags.calibration.empty();
+  const Session session = session_of_machine(flags);
+  std::cout << data_sheet_table(session.machine, flags.terminal.terminal());
+  return kExitGood;
 }
 
 int run(const CompareFlags& flags) {
@@ -365,6 +361,7 @@ int run(const CompareFlags& flags) {
     return kExitGood;
   }
   if (!flags.gpus.empty()) return over_gpus(flags);
+  if (flags.tables() == std::vector<std::string>{"data-sheet"}) return print_data_sheet(flags);
   const bool is_file = !flags.measured.empty() && !flags.chooses_calls;
   Session session = is_file ? session_of_file(flags) : predicted_session(flags);
   resume(flags, session);
@@ -383,11 +380,12 @@ int run(const CompareFlags& flags) {
 CommandAction add_compare(CLI::App& app) {
   CLI::App& command = add_command(
       app, "compare", "Predicted and measured bytes and times of GPU kernels, with pictures",
-      "  flashlab compare --measured h200                     an H200's figures\n"
-      "  flashlab compare -v naive,flash2 --n 1024..16384 --measured h200\n"
+      "  flashlab compare --measured h200_fresh               an H200's figures\n"
+      "  flashlab compare -v naive,flash2 --n 1024..16384 --measured h200 --again\n"
       "  flashlab compare --gpu rtx3090 --n 4096 -d 64,128    predictions for another GPU\n"
-      "  flashlab compare --measured h200 --html report.html  the pictures\n"
+      "  flashlab compare --measured h200 --again --html report.html   the pictures\n"
       "  flashlab compare --show models,bytes,flops,shared-memory\n"
+      "  flashlab compare --gpu rtx3090 --show data-sheet     its sizes and rates\n"
       "  flashlab compare --gpus 1,2,4 -v ring,bwd-ring -B 1 -H 16 -d 128 --n 65536..1048576\n"
       "  flashlab compare --calibrate                         on a GPU: its rates\n"
       "  flashlab compare --n 1024..65536 -d 64,128 --tokens 16384 --hidden 2048 \\\n"

@@ -80,6 +80,7 @@ std::string clock_sentence(const compare::Row& row) {
 std::string explained_row(const compare::Row& row, const Terminal& terminal) {
   std::string text;
   for (const std::string& line : wrap(printable(key_of(row)), terminal.width)) text += line + "\n";
+  if (compare::does_not_fit(row)) return text + wrapped(printable(row.failure), terminal.width);
   if (const std::string clock = clock_sentence(row); !clock.empty()) {
     for (const std::string& line : wrap(clock, terminal.width)) text += line + "\n";
   }
@@ -87,6 +88,9 @@ std::string explained_row(const compare::Row& row, const Terminal& terminal) {
     const double share =
         compare::predicted_ms(step.predicted) / compare::predicted_ms(row.predicted);
     if (share >= kNotableShare) text += "\n" + explained_step(step, terminal);
+  }
+  if (const std::string all = compare::binding_sentence(row); !all.empty()) {
+    text += "\n" + wrapped(all, terminal.width);
   }
   return text;
 }

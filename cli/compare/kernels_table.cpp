@@ -81,7 +81,8 @@ std::string sources_table(const Terminal& terminal) {
     text += line + "\n";
   }
   return text + "\n" + table.to_string(terminal) + "\n" + reasons + "\n" +
-         std::to_string(num_near) + " of " + std::to_string(num_all) + " within 30 %\n";
+         wrapped(compare::source_note(), terminal.width) + "\n" + std::to_string(num_near) +
+         " of " + std::to_string(num_all) + " within 30 %\n";
 }
 
 }  // namespace flashlab::cli

@@ -156,8 +156,10 @@ void CompareFlags::add_machine_flags(CLI::App& command) {
                         .file(FileRole::kInput)
                         .type_name("FILE")
                         .group(kMeasureGroup);
-  add_flag(command, "--again", again,
-           "predict the rows of --measured FILE by this version, instead of the file's predictions")
+  add_flag(
+      command, "--again", again,
+      "predict the rows of --measured FILE by this version, instead of the file's predictions, "
+      "which were made before the measurement")
       .group(kMeasureGroup);
   add_option(command, "--from-ncu", from_ncu, "one call's counters, as `ncu --csv` wrote them")
       .file(FileRole::kInput)
@@ -195,7 +197,8 @@ void CompareFlags::add_output_flags(CLI::App& command) {
       .type_name("NAME")
       .group(kOutputGroup);
   add_option(command, "--show", show,
-             "tables: times, kernels, sentences, models, bytes, flops, shared-memory, or all")
+             "tables: times, kernels, sentences, models, bytes, flops, shared-memory, or all; "
+             "data-sheet alone needs no calls")
       .capture_default_str()
       .type_name("NAME,...")
       .group(kOutputGroup);
@@ -215,14 +218,15 @@ void CompareFlags::add_to(CLI::App& command) {
 }
 
 std::vector<std::string> CompareFlags::tables() const {
-  const std::vector<std::string> known = {"times", "kernels",       "models",   "bytes",
-                                          "flops", "shared-memory", "sentences"};
+  const std::vector<std::string> known = {"data-sheet", "times", "kernels",       "models",
+                                          "bytes",      "flops", "shared-memory", "sentences"};
   if (show == "all") return known;
   std::vector<std::string> result;
   for (const std::string& word : words(show)) {
     if (std::find(known.begin(), known.end(), word) == known.end()) {
       throw request_failure("--show '" + printable(word) + "'",
-                            "times, kernels, models, bytes, flops, shared-memory, sentences or all",
+                            "data-sheet, times, kernels, models, bytes, flops, shared-memory, "
+                            "sentences or all",
                             nearest(word, known).value_or(""));
     }
     result.push_back(word);

@@ -9,6 +9,7 @@
 #include "cli/compare/names.hpp"
 #include "cli/options/options.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "compare/model/binding_unit.hpp"
 #include "compare/model/pallas_formulas.hpp"
 #include "compare/rows/sweep.hpp"
 #include "gpu/sheets/gpu_specs.hpp"
@@ -59,7 +60,8 @@ struct TimesColumns {
 
 /// The cells of a row, or of a step.
 template <class Timed>
-std::vector<std::string> times_cells(const Timed& timed, const TimesColumns& columns) {
+std::vector<std::string> times_cells(const Timed& timed, const TimesColumns& columns,
+                                     bool has_time) {
   std::vector<std::string> cells;
   const auto& measured = timed.measured;
   if (columns.bytes) cells.push_back(gigabytes(timed.work.sm));
@@ -67,7 +69,7 @@ std::vector<std::string> times_cells(const Timed& timed, const TimesColumns& col
     cells.push_back(measured ? gigabytes(measured->sm) : "");
     cells.push_back(ratio_text(sm_ratio(timed)));
   }
-  cells.push_back(three_digits(compare::predicted_ms(timed.predicted)));
+  cells.push_back(has_time ? three_digits(compare::predicted_ms(timed.predicted)) : "");
   if (columns.measured_times) {
     cells.push_back(measured ? ms_text(measured->median_ms) : "");
     cells.push_back(ratio_text(time_ratio(timed)));
@@ -130,10 +132,11 @@ std::string times_table(const compare::Comparison& comparison, bool steps,
   const RowNames names(comparison.rows);
   TextTable table(names.columns(columns.columns()));
   for (const compare::Row& row : comparison.rows) {
-    table.row(names.cells(row, times_cells(row, columns)));
+    const bool has_time = !compare::does_not_fit(row);
+    table.row(names.cells(row, times_cells(row, columns, has_time)));
     if (!steps) continue;
     for (const Step& step : row.steps) {
-      table.row(names.part("  " + printable(step.name), times_cells(step, columns)));
+      table.row(names.part("  " + printable(step.name), times_cells(step, columns, has_time)));
     }
   }
   return table.to_string(terminal);
@@ -175,7 +178,9 @@ std::string models_table(const compare::Comparison& comparison,
         three_digits(row.predicted.roofline_ms), three_digits(row.predicted.overlap_ms),
         three_digits(compare::predicted_ms(row.predicted)), ms_text(row.pallas_ms)};
     if (is_measured) cells.push_back(row.measured ? ms_text(row.measured->median_ms) : "");
-    cells.emplace_back(to_string(row.predicted.bound));
+    const auto binding = compare::binding_unit(row);
+    cells.emplace_back(binding ? unit_name(binding->unit) : "");
+    if (compare::does_not_fit(row)) cells.assign(cells.size(), "");
     table.row(names.cells(row, cells));
   }
   return table.to_string(terminal) + "\n" +

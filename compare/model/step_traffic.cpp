@@ -74,6 +74,17 @@ Traffic StepTraffic::dram(std::int64_t l2_bytes, const std::vector<std::string>&
   return traffic;
 }
 
+std::int64_t StepTraffic::temporaries() const {
+  std::int64_t loaded = 0, stored = 0;
+  for (const ArrayCount& array : counts_.arrays) {
+    if (!array.is_temporary) continue;
+    const std::int64_t size = array.size * heads_of(array);
+    if (array.loaded > 0) loaded += size * bytes_loaded(array.name);
+    if (array.stored + array.updated > 0) stored += size * bytes_stored(array.name);
+  }
+  return std::max(loaded, stored);
+}
+
 std::vector<std::string> StepTraffic::touched() const {
   std::vector<std::string> names;
   for (const ArrayCount& array : counts_.arrays) {

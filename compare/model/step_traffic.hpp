@@ -37,6 +37,9 @@ class StepTraffic {
   /// Bytes of the arrays that one launch touches.
   std::int64_t footprint() const;
   std::vector<std::string> touched() const;
+  /// Bytes of temporary arrays that have to be in memory at once: those that a launch loads, or those that
+  /// it stores, where it may store over what it loaded.
+  std::int64_t temporaries() const;
 
  private:
   using Names = std::vector<std::string_view>;

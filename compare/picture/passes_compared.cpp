@@ -23,8 +23,7 @@ std::map<std::int64_t, Times> times_of(const Panel& panel, bool is_measured) {
   std::map<std::int64_t, Times> times;
   for (const Series& series : panel.series) {
     for (const Row* row : series.rows) {
-      const double ms =
-          is_measured ? measured_ms_of(*row).value_or(0) : predicted_ms(row->predicted);
+      const double ms = is_measured ? measured_ms_of(*row).value_or(0) : predicted_ms_of(*row);
       if (!is_drawable(ms) || length_of(*row) <= 0) continue;
       if (row->variant == kOnePass) times[length_of(*row)].one_ms = ms;
       if (row->variant == kTwoPass) times[length_of(*row)].two_ms = ms;

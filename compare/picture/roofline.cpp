@@ -29,7 +29,7 @@ struct Line {
 };
 
 Spot spot_of(const Row& row, bool is_measured) {
-  const double ms = is_measured ? measured_ms_of(row).value_or(0) : predicted_ms(row.predicted);
+  const double ms = is_measured ? measured_ms_of(row).value_or(0) : predicted_ms_of(row);
   const auto flops = static_cast<double>(row.usual_flops);
   const double dram = bytes_of(row.work.dram), sm = row.work.sm ? bytes_of(*row.work.sm) : 0;
   if (!is_drawable(ms) || !is_drawable(flops)) return {};

@@ -50,6 +50,10 @@ std::string shape_text(const Row& row);
 /// Adds in floating point, because values from a file may be of any size.
 double bytes_of(const Traffic& traffic);
 std::optional<double> measured_ms_of(const Row& row);
+/// 0: it does not fit into the GPU's memory.
+inline double predicted_ms_of(const Row& row) {
+  return does_not_fit(row) ? 0 : predicted_ms(row.predicted);
+}
 /// Returns the ratio of times; 1 is a perfect prediction. Nothing: not measured, or a time of 0.
 std::optional<double> predicted_over_measured(const Row& row);
 /// Predicted and measured bytes at DRAM or at the SM boundary.

@@ -30,6 +30,7 @@ picture::Frame time_frame(const Panel& panel, const std::vector<const PeerSeries
   picture::Extent x, y;
   for (const Series& series : panel.series) {
     for (const Row* row : series.rows) {
+      if (does_not_fit(*row)) continue;
       x.include(static_cast<double>(length_of(*row)));
       for (const double ms : {predicted_ms(row->predicted), row->predicted.roofline_ms,
                               measured_ms_of(*row).value_or(0)}) {
@@ -60,7 +61,8 @@ std::vector<picture::Point> predicted_line(const picture::Frame& frame, const Se
   std::vector<picture::Point> points;
   for (const Row* row : series.rows) {
     const double length = static_cast<double>(length_of(*row)), ms = ms_of(row->predicted);
-    if (is_drawable(length) && is_drawable(ms)) points.push_back(frame.at(length, ms));
+    const bool has_time = !does_not_fit(*row);
+    if (has_time && is_drawable(length) && is_drawable(ms)) points.push_back(frame.at(length, ms));
   }
   return points;
 }
@@ -146,7 +148,7 @@ std::vector<picture::LegendEntry> time_legend(const Panel& panel,
 /// The fastest and the slowest series at the longest N that both have.
 std::string time_description(const Panel& panel, bool is_measured) {
   const auto ms_of = [&](const Row& row) {
-    return is_measured ? measured_ms_of(row).value_or(0) : predicted_ms(row.predicted);
+    return is_measured ? measured_ms_of(row).value_or(0) : predicted_ms_of(row);
   };
   const Row *fastest = nullptr, *slowest = nullptr;
   std::int64_t longest = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "compare/model/binding_unit.hpp"
 #include "text/lists.hpp"
 #include "text/numbers.hpp"
 
@@ -13,51 +14,44 @@ namespace {
 std::string percent(double share) { return fixed_text(100 * share, 0) + " %"; }
 std::string times(double ratio) { return fixed_text(ratio, ratio < 10 ? 1 : 0) + " times"; }
 
-/// Clauses about the parts of the predicted time.
+/// Clauses about the predicted time.
 class Clauses {
  public:
   Clauses(const Row& row, std::int64_t num_sms, const ExplainLimits& limits)
       : row_(row), p_(row.predicted), sms_(num_sms), limits_(limits) {}
 
-  double time_ms() const {
-    return row_.measured && row_.measured->median_ms ? *row_.measured->median_ms : predicted_ms(p_);
-  }
-  bool is_launch_bound() const { return p_.launch_ms > limits_.launch_share * time_ms(); }
-  std::string launch_bound() const {
-    std::int64_t launches = 0;
-    for (const Step& step : row_.steps) launches += step.num_launches;
-    return "launch-bound: " + std::to_string(launches) +
-           (launches == 1 ? " launch takes " : " launches take ") +
-           percent(std::min(1.0, p_.launch_ms / time_ms())) + " of the time";
-  }
-
-  bool has_too_few_tiles() const { return p_.fill < limits_.fill; }
+  bool has_too_few_tiles() const { return p_.fill < limits_.fill && !row_.steps.empty(); }
   std::string too_few_tiles() const {
     return "too few tiles to fill the SMs: " + std::to_string(longest_step(row_).num_blocks) +
            (longest_step(row_).num_blocks == 1 ? " block on " : " blocks on ") +
            std::to_string(sms_);
   }
 
-  /// The unit that limits the row.
+  /// The unit that binds (model/binding_unit.hpp), and where. Empty: no kernel has a unit.
   std::string bound() const {
-    const double moving = std::max(p_.dram_ms, p_.sm_ms);
-    const double computing = p_.products_ms + p_.elementwise_ms + p_.exp_ms;
-    const bool is_moving =
-        p_.warps > 0 ? moving + p_.launch_ms >= predicted_ms(p_) : moving >= computing;
-    if (is_moving) {
-      return p_.dram_ms >= p_.sm_ms ? "bound by DRAM" : "bound by the traffic from L2 to the SMs";
+    const std::optional<CallBinding> binding = binding_unit(row_);
+    if (!binding) return {};
+    std::string text = "bound by " + std::string(unit_name(binding->unit));
+    if (binding->unit == Bound::kLaunch) return text + launches();
+    if (binding->kernel != nullptr && binding->kernel_share < limits_.whole) {
+      text += ", most of all in " + binding->kernel->name + ", " + percent(binding->kernel_share) +
+              " of the time";
     }
-    if (p_.shared_ms > std::max(p_.products_ms, p_.issue_ms)) return "bound by shared memory";
-    if (p_.issue_ms > p_.products_ms) return "bound by issue slots";
-    if (p_.exp_ms > limits_.exp_to_products * p_.products_ms) {
-      const std::string where = row_.head_dim > 0 ? " at d = " + std::to_string(row_.head_dim) : "";
-      return "exp-bound" + where + ": exponentials take " +
-             fixed_text(p_.exp_ms / p_.products_ms, 2) + " of the products' time";
+    const double of_products = p_.exp_ms / p_.products_ms;
+    if (binding->unit == Bound::kProducts && of_products > limits_.exp_to_products) {
+      text += "; exponentials take " + fixed_text(of_products, 2) + " of their time";
     }
-    return "bound by its products";
+    return text;
   }
 
  private:
+  std::string launches() const {
+    std::int64_t launches = 0;
+    for (const Step& step : row_.steps) launches += step.num_launches;
+    return ": " + std::to_string(launches) + (launches == 1 ? " takes " : " take ") +
+           percent(p_.launch_ms / predicted_ms(p_)) + " of the predicted time";
+  }
+
   const Row& row_;
   const Prediction& p_;
   const std::int64_t sms_;
@@ -127,18 +121,18 @@ std::string why_faster(const Row& row) {
 std::string explain_measured(const Row& row, const Clauses& clauses, const ExplainLimits& limits) {
   const bool is_close = std::abs(*time_ratio(row) - 1) <= limits.close;
   const double slower = 1 / *time_ratio(row);
+  std::string first = is_close     ? "as predicted"
+                      : slower > 1 ? times(slower) + " the predicted time"
+                                   : "only " + fixed_text(slower, 2) + " of the predicted time";
   std::vector<std::string> said;
-  if (is_close) said.emplace_back("as predicted");
-  if (!is_close && slower > 1) said.push_back(times(slower) + " the predicted time");
-  if (!is_close && slower < 1)
-    said.push_back("only " + fixed_text(slower, 2) + " of the predicted time");
-  if (clauses.is_launch_bound()) {
-    said.push_back(clauses.launch_bound());
-  } else if (clauses.has_too_few_tiles()) {
-    said.push_back(clauses.too_few_tiles());
-  } else if (is_close) {
-    said.push_back(clauses.bound());
-  } else {
+  if (clauses.has_too_few_tiles()) said.push_back(clauses.too_few_tiles());
+  if (const std::string bound = clauses.bound(); is_close && !bound.empty()) {
+    said.push_back(bound);
+  } else if (!bound.empty()) {
+    first += " (" + bound + ")";
+  }
+  said.insert(said.begin(), first);
+  if (!is_close && !clauses.has_too_few_tiles()) {
     said.push_back(slower > 1 ? why_slower(row, limits) : why_faster(row));
   }
   if (const auto extra = extra_bytes(row, limits)) said.push_back(*extra);
@@ -159,9 +153,10 @@ std::string explain(const Row& row, std::int64_t num_sms, const ExplainLimits& l
   if (!row.failure.empty()) return row.failure;
   const Clauses clauses(row, num_sms, limits);
   if (time_ratio(row)) return explain_measured(row, clauses, limits);
-  if (clauses.is_launch_bound()) return "predicted only; " + clauses.launch_bound();
-  if (clauses.has_too_few_tiles()) return "predicted only; " + clauses.too_few_tiles();
-  return "predicted only; " + clauses.bound();
+  std::string text = "predicted only";
+  if (clauses.has_too_few_tiles()) text += "; " + clauses.too_few_tiles();
+  if (const std::string bound = clauses.bound(); !bound.empty()) text += "; " + bound;
+  return text;
 }
 
 }  // namespace flashlab::compare

@@ -1,5 +1,6 @@
 // Writes one sentence that explains a row's figures. It depends only on the figures, and each
-// clause names the number that it follows from.
+// clause names the number that it follows from. The unit that binds is that of the predicted time
+// (model/binding_unit.hpp), as in all tables; why a call was slower, the GPU's counters say.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@ namespace flashlab::compare {
 /// Thresholds for the clauses.
 struct ExplainLimits {
   double close = 0.25;           // a time this near to the prediction is "as predicted"
-  double launch_share = 0.4;     // of the measured (or predicted) time
+  double whole = 0.9;            // of a call: its longest kernel is not named
   double fill = 0.75;            // below: too few tiles
   double extra_bytes = 0.05;     // at the SM boundary, beyond the counted bytes
   double absorbed = 0.5;         // of repeated loads, by L2

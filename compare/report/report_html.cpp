@@ -61,6 +61,7 @@ void write_facts(std::ostream& out, const Comparison& comparison) {
   write_fact(out, "CUDA", comparison.cuda);
   write_fact(out, "commit", comparison.commit);
   write_fact(out, "", comparison.date);
+  if (comparison.is_again) out << " · " << kPredictedAgain;
   std::istringstream commands(comparison.command);  // one per line
   for (std::string command; std::getline(commands, command);) {
     out << "<br><code>" << markup_start(command, kMostText) << "</code>";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compare/model/binding_unit.hpp"
 #include "compare/picture/ratio_strips.hpp"
 #include "compare/picture/series.hpp"
 #include "compare/rows/sweep.hpp"
@@ -43,6 +44,7 @@ std::optional<Traffic> measured_dram(const std::optional<Measurement>& measured)
 }
 
 std::string predicted_cell(const Row& row) {
+  if (does_not_fit(row)) return cell("");
   std::string more = "roofline " + time_text(row.predicted.roofline_ms);
   if (row.pallas_ms) more += ", Pallas post " + time_text(*row.pallas_ms);
   return cell(time_text(predicted_ms(row.predicted)) + "<small>" + more + "</small>");
@@ -63,23 +65,24 @@ std::string tile_text(const Step& step) {
   return std::to_string(step.block_q) + "×" + std::to_string(step.block_kv);
 }
 
-void write_step(std::ostream& out, const Step& step) {
+void write_step(std::ostream& out, const Step& step, bool has_time) {
   const auto& measured = step.measured;
   const auto percent = [&](std::optional<double> Measurement::*member) {
     return percent_cell(measured ? (*measured).*member : std::nullopt);
   };
+  const std::optional<Bound> binds = has_time ? binding_unit(step) : std::nullopt;
   out << "<tr><th>" << markup_start(step.name, kMostText) << cell(std::to_string(step.num_launches))
       << cell(step.num_blocks > 0 ? std::to_string(step.num_blocks) : "") << cell(tile_text(step))
       << cell(step.shared_bytes > 0 ? kib_text(step.shared_bytes) : "")
       << bytes_cell(step.work.dram) << bytes_cell(measured_dram(measured))
       << bytes_cell(step.work.sm) << bytes_cell(measured_sm(measured))
-      << cell(time_text(predicted_ms(step.predicted)))
-      << cell(markup_text(to_string(step.predicted.bound)))
+      << cell(has_time ? time_text(predicted_ms(step.predicted)) : "")
+      << cell(std::string(binds ? unit_name(*binds) : ""))
       << cell(measured && measured->median_ms ? time_text(*measured->median_ms) : "")
       << percent(&Measurement::tensor_percent) << percent(&Measurement::exp_percent) << '\n';
 }
 
-void write_steps(std::ostream& out, const Row& row) {
+void write_steps(std::ostream& out, const Row& row, bool is_again) {
   out << "<tr class=\"more\"><td colspan=\"8\"><details><summary>"
       << (row.steps.size() == 1 ? "1 kernel" : std::to_string(row.steps.size()) + " kernels")
       << "</summary><table class=\"steps\"><thead><tr><th>kernel";
@@ -89,10 +92,11 @@ void write_steps(std::ostream& out, const Row& row) {
     out << "<th>" << name;
   }
   out << "<tbody>\n";
-  for (const Step& step : row.steps) write_step(out, step);
+  for (const Step& step : row.steps) write_step(out, step, !does_not_fit(row));
   out << "</table>";
   if (!row.prediction_sha256.empty()) {
-    out << "<p class=\"note\">SHA-256 of the prediction, taken before the measurement: <code>"
+    out << "<p class=\"note\">SHA-256 of the prediction"
+        << (is_again ? "" : ", taken before the measurement") << ": <code>"
         << markup_start(row.prediction_sha256, 64) << "</code></p>";
   }
   out << "</details>\n";
@@ -102,7 +106,7 @@ std::string kernel_text(const Row& row) {
   return dtype_text(row) + ", " + row.kernel + (row.tile.empty() ? "" : ", tile " + row.tile);
 }
 
-void write_row(std::ostream& out, const Row& row) {
+void write_row(std::ostream& out, const Row& row, bool is_again) {
   out << "<tr><th scope=\"row\">" << markup_start(shape_text(row), kMostText) << "<small>"
       << markup_start(kernel_text(row), kMostText) << "</small>" << bytes_cell(row.work.sm)
       << bytes_cell(measured_sm(row.measured)) << bytes_ratio_cell(sm_pair(row))
@@ -113,7 +117,7 @@ void write_row(std::ostream& out, const Row& row) {
     out << "<span class=\"bad\">✗ " << markup_start(row.failure, kMostText) << "</span>";
   }
   out << '\n';
-  if (!row.steps.empty()) write_steps(out, row);
+  if (!row.steps.empty()) write_steps(out, row, is_again);
 }
 
 void write_columns(std::ostream& out) {
@@ -140,7 +144,7 @@ void write_rows(std::ostream& out, const Comparison& comparison) {
     write_columns(out);
     out << "<tbody>\n";
     for (const Row& row : comparison.rows) {
-      if (row.variant == variant) write_row(out, row);
+      if (row.variant == variant) write_row(out, row, comparison.is_again);
     }
     out << "</table>\n</div>\n</section>\n";
   }

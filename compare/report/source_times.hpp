@@ -9,7 +9,7 @@
 namespace flashlab::compare {
 
 struct SourceTime {
-  std::string gpu, problem;  // "RTX 3090"; "float, N 8192", of batch 4 and head_dim 64
+  std::string gpu, problem;  // "RTX 3090"; "float, N 8192, causal", of batch 4 and head_dim 64
   std::string kernel;        // the source's: "unfused"
   double source_ms = 0;      // as published
   std::string ours;          // "flash2 tf32", "their bytes at the sheet's rate"
@@ -18,6 +18,9 @@ struct SourceTime {
 
   double ratio() const { return predicted_ms / source_ms; }
 };
+
+/// Returns what a reader has to know about the sources: which mask, and why.
+std::string source_note();
 
 /// All times of attention_cuda/bench/source_timings.json that our kernels have a counterpart of.
 std::vector<SourceTime> source_times();

@@ -1,9 +1,8 @@
 #include "compare/report/unit_shares.hpp"
 
 #include <algorithm>
-#include <array>
 
-#include "compare/model/unit_cycles.hpp"
+#include "compare/model/binding_unit.hpp"
 #include "text/numbers.hpp"
 
 namespace flashlab::compare {
@@ -22,82 +21,70 @@ std::string bind(std::string_view unit) {
   return std::string(unit) + (unit.ends_with('s') ? " bind" : " binds");
 }
 
+std::optional<double> measured_percent(const Step& step, Bound unit) {
+  if (!step.measured) return std::nullopt;
+  switch (unit) {
+    case Bound::kProducts:
+      return step.measured->tensor_percent;
+    case Bound::kShared:
+      return step.measured->shared_percent;
+    case Bound::kIssue:
+      return step.measured->issue_percent;
+    case Bound::kExp:
+      return step.measured->exp_percent;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// What follows the first unit: which one would bind next.
+std::string next_text(const Step& step) {
+  const std::optional<NextBinding> next = next_binding(step);
+  if (!next || unit_ms(step, next->unit) < kNextShare * predicted_ms(step.predicted)) {
+    return "; no other unit comes near";
+  }
+  const std::string name(unit_name(next->unit));
+  if (1 - next->share < kAlike)
+    return "; " + name + (name.ends_with('s') ? " are" : " is") + " as busy";
+  return "; with " + percent_text(1 - next->share) + " less of it, " + name +
+         " would bind, and it would take " + percent_text(next->time_left) + " of the time";
+}
+
 }  // namespace
 
 std::vector<UnitShare> unit_shares(const Step& step) {
-  const Prediction& p = step.predicted;
-  const Measurement none, &m = step.measured ? *step.measured : none;
-  std::vector<UnitShare> units = {{"products", p.products_ms, 0, m.tensor_percent},
-                                  {"shared memory", p.shared_ms, 0, m.shared_percent},
-                                  {"issue slots", p.issue_ms, 0, m.issue_percent},
-                                  {"exponentials", p.exp_ms, 0, m.exp_percent},
-                                  {"additions", p.sums_ms, 0, std::nullopt},
-                                  {"DRAM", p.dram_ms, 0, std::nullopt},
-                                  {"L2 to SM", p.sm_ms, 0, std::nullopt}};
-  // Products that no tensor core made are multiply-adds of threads, which are in the issue slots.
-  if (p.warps > 0 && m.tensor_percent && *m.tensor_percent < 100 * kLeastShare) units[0].ms = 0;
-  for (UnitShare& unit : units) unit.share = unit.ms > 0 ? unit.ms / predicted_ms(p) : 0;
-  std::erase_if(units, [](const UnitShare& unit) {
-    return unit.ms <= 0 || (unit.share < kLeastShare && !unit.measured_percent);
-  });
+  std::vector<UnitShare> units;
+  for (const Bound unit : kUnits) {
+    const double ms = unit_ms(step, unit);
+    if (ms <= 0) continue;
+    const UnitShare share = {unit, unit_name(unit), ms, ms / predicted_ms(step.predicted),
+                             measured_percent(step, unit)};
+    if (share.share >= kLeastShare || share.measured_percent) units.push_back(share);
+  }
   std::ranges::stable_sort(units, [](const auto& a, const auto& b) { return a.ms > b.ms; });
   return units;
 }
 
-double shared_ms_of(const Prediction& units) {
-  const std::array<double, 4> all = {units.products_ms, units.shared_ms, units.issue_ms,
-                                     units.exp_ms};
-  return shared_units_cycles(all, units.warps * units.wait_ms, units.warps);
-}
-
-namespace {
-
-/// The member of a unit that the warps share; null: another one.
-double Prediction::*shared_member(std::string_view unit) {
-  if (unit == "products") return &Prediction::products_ms;
-  if (unit == "shared memory") return &Prediction::shared_ms;
-  if (unit == "issue slots") return &Prediction::issue_ms;
-  return unit == "exponentials" ? &Prediction::exp_ms : nullptr;
-}
-
-/// The share of the time that is left if a unit takes no longer than this; nothing: it is no unit that
-/// warps share.
-std::optional<double> time_left(const Prediction& p, std::string_view unit, double ms) {
-  const auto member = shared_member(unit);
-  if (member == nullptr || p.warps <= 0) return std::nullopt;
-  Prediction changed = p;
-  changed.*member = ms;
-  return shared_ms_of(changed) / shared_ms_of(p);
-}
-
-}  // namespace
-
 std::string binding_sentence(const Step& step) {
-  const std::vector<UnitShare> units = unit_shares(step);
-  if (units.empty()) return "no unit is described";
+  const std::optional<Bound> unit = binding_unit(step);
+  if (!unit) return "no unit is described";
   const Prediction& p = step.predicted;
-  const UnitShare& first = units[0];
-  std::string text =
-      bind(first.name) + ", busy " + percent_text(first.share) + " of the predicted time";
-  const bool has_next = units.size() > 1 && units[1].share >= kNextShare;
-  const double less = has_next ? 1 - units[1].ms / first.ms : 0;
-  if (!has_next) {
-    text += "; no other unit comes near";
-  } else if (less < kAlike) {
-    text += "; " + std::string(units[1].name) + (units[1].name.ends_with('s') ? " are" : " is") +
-            " as busy";
-  } else {
-    text += "; with " + percent_text(less) + " less of it, " + std::string(units[1].name) +
-            " would bind";
-    if (const auto left = time_left(p, first.name, units[1].ms)) {
-      text += ", and it would take " + percent_text(*left) + " of the time";
-    }
-  }
-  if (p.warps > 0 && first.share < 0.9) {
+  const double share = unit_ms(step, *unit) / predicted_ms(p);
+  std::string text = bind(unit_name(*unit)) + ", busy " + percent_text(share) +
+                     " of the predicted time" + next_text(step);
+  if (p.warps > 0 && share < 0.9) {
     text += "; the rest of the time its " + short_text(p.warps) +
             " warps per scheduler need other units or wait";
   }
   return text;
+}
+
+std::string binding_sentence(const Row& row) {
+  if (row.steps.size() < 2) return {};
+  const std::optional<CallBinding> binding = binding_unit(row);
+  if (!binding) return {};
+  return "all kernels: " + bind(unit_name(binding->unit)) + "; without it, they would take " +
+         percent_text(binding->time_left) + " of the time";
 }
 
 }  // namespace flashlab::compare

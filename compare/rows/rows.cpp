@@ -12,6 +12,7 @@
 #include "compare/model/step_traffic.hpp"
 #include "compare/model/toy_counts.hpp"
 #include "results/result_file.hpp"
+#include "text/numbers.hpp"
 
 namespace flashlab::compare {
 namespace {
@@ -112,9 +113,10 @@ Work work_of_all(const std::vector<Step>& steps) {
   return sum;
 }
 
-/// Counts the pass of the kernel's program for each step.
+/// Counts the pass of the kernel's program for each step. `temporary_bytes`: of the step with the
+/// most.
 std::vector<Step> count_steps(const Call& call, const cuda::KernelTiles& kernel,
-                              std::int64_t l2_bytes) {
+                              std::int64_t l2_bytes, std::int64_t& temporary_bytes) {
   std::vector<Step> steps;
   std::vector<std::string> in_l2;
   for (const cuda::LaunchTiles& launch : kernel.launches) {
@@ -126,6 +128,7 @@ std::vector<Step> count_steps(const Call& call, const cuda::KernelTiles& kernel,
       step.work.dram = traffic.dram(l2_bytes, in_l2);
       if (!launch.is_library) step.work.sm = traffic.sm();
       set_arithmetic(step.work, counts, traffic.heads());
+      temporary_bytes = std::max(temporary_bytes, traffic.temporaries());
       in_l2 = traffic.footprint() <= l2_bytes ? traffic.touched() : std::vector<std::string>();
     } else {
       step.work.sm = launch.moved ? Traffic{launch.moved->read, launch.moved->written} : Traffic{};
@@ -200,6 +203,19 @@ std::int64_t tensor_bytes(const Row& row, std::int64_t element) {
   return passes * (2 * q_bytes(row, element) + 2 * k_bytes(row, element)) + lse;
 }
 
+std::string gigabytes(double bytes) { return fixed_text(1e-9 * bytes, 1) + " GB"; }
+
+/// Why a call does not fit into memory. Empty: it may fit; a kernel needs more than its arguments
+/// and the temporary arrays of one step.
+std::string why_it_does_not_fit(std::int64_t least_bytes, const gpu::GpuSpec& gpu) {
+  constexpr double kGiBPerGB = 1.073741824;  // a data sheet's GB may be GiB
+  const auto least = static_cast<double>(least_bytes),
+             memory = static_cast<double>(gpu.memory_bytes);
+  if (memory <= 0 || least <= kGiBPerGB * memory) return {};
+  return std::string(kDoesNotFit) + "at least " + gigabytes(least) + " needed, " + gpu.name +
+         " has " + short_text(1e-9 * memory) + " GB";
+}
+
 /// The formulas of the Pallas post require square problems without a mask, and as many heads of K
 /// as of Q.
 void set_pallas_figures(const MachineModel& data_sheet, std::int64_t element, Row& row) {
@@ -237,7 +253,9 @@ Row predict_row(const Call& call, const MachineModel& machine, const MachineMode
   row.kernel = kernel.stem;
   row.tensor_bytes = tensor_bytes(row, element);
   row.toy = count_on_one_worker(call, kernel, row.workspace_bytes);
-  row.steps = count_steps(call, kernel, gpu.l2_bytes.value_or(0));
+  std::int64_t temporary_bytes = 0;
+  row.steps = count_steps(call, kernel, gpu.l2_bytes.value_or(0), temporary_bytes);
+  row.failure = why_it_does_not_fit(row.tensor_bytes + temporary_bytes, gpu);
   row.work = work_of_all(row.steps);
   for (std::size_t k = 0; k < row.steps.size(); ++k) {
     Step& step = row.steps[k];

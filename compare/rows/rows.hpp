@@ -29,10 +29,10 @@ struct Call {
   bool continues_dQ = false, keeps_dQ = false;  // cuda::ExecutionOptions
 };
 
-/// Returns the row with counts, predictions and hash, without measurements. `data_sheet`: the
-/// same GPU without a calibration, for the Pallas post's roofline. Throws ProblemError: no
-/// kernel for this call on this GPU, a mask that no program has; std::overflow_error: FLOPs or
-/// bytes above 2^63.
+/// Returns the row with counts, predictions and hash, without measurements. Its `failure` says so
+/// if the call does not fit into the GPU's memory. `data_sheet`: the same GPU without a
+/// calibration, for the Pallas post's roofline. Throws ProblemError: no kernel for this call on
+/// this GPU, a mask that no program has; std::overflow_error: FLOPs or bytes above 2^63.
 Row predict_row(const Call& call, const MachineModel& machine, const MachineModel& data_sheet);
 
 /// Returns the minimum time of any call by the data sheet: the usual FLOPs, or reading the inputs.

@@ -69,9 +69,12 @@ Row unpredicted(const Call& call) {
   return row;
 }
 
+/// Measured, or tried.
+bool has_result(const Row& row) { return row.measured || !row.failure.empty(); }
+
 void merge(Row& into, const Row& from) {
   into.measured = from.measured;
-  into.failure = from.failure;
+  if (has_result(from)) into.failure = from.failure;
   for (Step& step : into.steps) {
     const auto found = std::find_if(from.steps.begin(), from.steps.end(),
                                     [&](const Step& other) { return other.name == step.name; });
@@ -198,23 +201,34 @@ std::vector<std::string> measured_sizes(const std::vector<Row>& measured,
 
 std::vector<Row> predict_rows(const std::vector<Call>& calls, const MachineModel& machine,
                               const MachineModel& data_sheet, std::vector<RefusedCall>& refused) {
+  return measured_or_predicted_rows(calls, {}, machine, data_sheet, refused);
+}
+
+std::vector<Row> measured_or_predicted_rows(const std::vector<Call>& calls,
+                                            const std::vector<Row>& measured,
+                                            const MachineModel& machine,
+                                            const MachineModel& data_sheet,
+                                            std::vector<RefusedCall>& refused) {
   std::vector<Row> rows;
   for (const Call& call : calls) {
+    const std::string key = key_of(unpredicted(call));
+    const auto known = std::ranges::find_if(measured, [&](const Row& row) {
+      return has_result(row) && row.kernel == call.kernel && key_of(row) == key;
+    });
     try {
-      rows.push_back(predict_row(call, machine, data_sheet));
+      rows.push_back(known != measured.end() ? *known : predict_row(call, machine, data_sheet));
     } catch (const std::invalid_argument& error) {  // ProblemError; a rate that the GPU lacks
-      refused.push_back({key_of(unpredicted(call)), error.what()});
+      refused.push_back({key, error.what()});
     }
   }
   return rows;
 }
 
 int predict_again(std::vector<Row>& rows, const MachineModel& machine,
-                  const MachineModel& data_sheet, Again which) {
+                  const MachineModel& data_sheet) {
   int num_again = 0;
   for (Row& row : rows) {
-    const bool is_meant = which == Again::kAll || row.predicted.units_ms <= 0;
-    if (!is_meant || !row.tile.empty()) continue;
+    if (!row.tile.empty()) continue;
     try {
       Row predicted = predict_row(call_of(row), machine, data_sheet);
       if (predicted.kernel != row.kernel) continue;
@@ -234,7 +248,7 @@ MergeReport merge_measurements(std::vector<Row>& into, const std::vector<Row>& f
     const std::string key = key_of(row);
     const auto found = std::find_if(from.begin(), from.end(),
                                     [&](const Row& other) { return is_same_call(other, row); });
-    if (found == from.end() || (!found->measured && found->failure.empty())) {
+    if (found == from.end() || !has_result(*found)) {
       report.not_there.push_back(&row);
       continue;
     }

@@ -58,15 +58,19 @@ std::vector<Row> predict_rows(const std::vector<Call>& calls, const MachineModel
 /// Returns the call of a row, to measure it. Throws ProblemError: a row of another version.
 Call call_of(const Row& row);
 
-/// Which rows are predicted again: those that a version predicted which did not look into blocks
-/// (units_ms is 0), or all of them.
-enum class Again { kWithoutUnits, kAll };
+/// Returns what predict_rows() does, but for calls that `measured` has with this kernel: of these its
+/// own rows, whose predictions were made before the measurements.
+std::vector<Row> measured_or_predicted_rows(const std::vector<Call>& calls,
+                                            const std::vector<Row>& measured,
+                                            const MachineModel& machine,
+                                            const MachineModel& data_sheet,
+                                            std::vector<RefusedCall>& refused);
 
-/// Predicts rows again by this version and the file's rates. Their measurements stay. Rows of calls or
-/// kernels that this version lacks stay as they are. Returns how many were predicted again: not before
-/// they were measured.
+/// Predicts rows again by this version and these rates. Their measurements stay. Rows of calls or
+/// kernels that this version lacks stay as they are. Returns how many were predicted again: not
+/// before they were measured.
 int predict_again(std::vector<Row>& rows, const MachineModel& machine,
-                  const MachineModel& data_sheet, Again which);
+                  const MachineModel& data_sheet);
 
 struct MergeReport {
   int num_merged = 0;

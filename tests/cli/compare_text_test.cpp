@@ -30,7 +30,7 @@ constexpr const char* kRoundFile = R"({"format":"flashlab-compare","version":1,"
  "num_threads":256,"shared_bytes":102400,
  "work":{"dram":{"bytes_read":0,"bytes_written":0},"sm":{"bytes_read":500000000,"bytes_written":0},
   "product_flops":0,"elementwise_flops":0,"divisions":0,"exps":0},
- "predicted":{"dram_ms":0,"sm_ms":0,"products_ms":0,"elementwise_ms":0,"exp_ms":0,"launch_ms":0,
+ "predicted":{"dram_ms":0,"sm_ms":0,"products_ms":0.4,"elementwise_ms":0,"exp_ms":0,"launch_ms":0,
   "fill":1,"roofline_ms":0,"overlap_ms":0.5,"bound":"DRAM",
   "shared_ms":0,"issue_ms":0,"wait_ms":0,"warps":0,"clock_ghz":0,"units_ms":0.5},
  "measured":{"median_ms":0.25,"sm":{"bytes_read":250000000,"bytes_written":0}}}]}]})";
@@ -195,7 +195,7 @@ TEST_CASE("attributes in which rows differ have columns, and are in sentences") 
   CHECK_THAT(text, contains("\nflash2 tf32 128 causal 100 64x32 4096 0.600"));
   CHECK_THAT(text, contains("\nflash2, bf16, d 64, full, N 4096: 2.0 times the predicted time"));
   CHECK_THAT(text, contains("\nflash2, float tf32, d 128, causal, 100 keys, tile 64x32, N 4096: "
-                            "predicted only; bound by its products"));
+                            "predicted only; bound by products"));
 }
 
 TEST_CASE("the shares of close predictions are below times and sentences") {

@@ -24,7 +24,7 @@ std::vector<Row> predicted_again(const std::string& name) {
   const MachineModel data_sheet = machine_model(gpu),
                      machine = machine_model(gpu, comparison.calibration);
   const int num_rows = static_cast<int>(comparison.rows.size());
-  CHECK(predict_again(comparison.rows, machine, data_sheet, Again::kAll) == num_rows);
+  CHECK(predict_again(comparison.rows, machine, data_sheet) == num_rows);
   return comparison.rows;
 }
 

@@ -108,7 +108,15 @@ TEST_CASE("a prediction's hash stands below the kernels, if there is one") {
   Row row = told_row();
   CHECK_THAT(rows_html(row), !contains("SHA-256"));
   row.prediction_sha256 = std::string(65, 'f');
-  CHECK_THAT(rows_html(row), contains("<code>" + std::string(64, 'f') + "…</code></p></details>"));
+  CHECK_THAT(rows_html(row),
+             contains("SHA-256 of the prediction, taken before the measurement: <code>" +
+                      std::string(64, 'f') + "…</code></p></details>"));
+  Comparison again;
+  again.rows = {row};
+  again.is_again = true;
+  std::ostringstream out;
+  write_rows(out, again);
+  CHECK_THAT(out.str(), contains("SHA-256 of the prediction: <code>"));
 }
 
 TEST_CASE("each variant has a section with its rows alone") {

@@ -116,6 +116,16 @@ TEST_CASE("a value that is none is named with its place", "[compare]") {
        "/rows/0/measured/tensor_percent: 250: expected at most 100 per cent"},
       {[](Json& j) { j["rows"][0]["predicted"]["bound"] = "the moon"; },
        "/rows/0/predicted/bound: \"the moon\": expected a unit"},
+      {[](Json& j) {
+         j["rows"][0]["predicted"].update({{"units_ms", 1},
+                                           {"shared_ms", 1},
+                                           {"issue_ms", 1},
+                                           {"wait_ms", 1},
+                                           {"clock_ghz", 1},
+                                           {"warps", 65}});
+       },
+       "/rows/0/predicted/warps: 65: expected at most 64 warps of a scheduler"},
+      {[](Json& j) { j["predicted_again"] = 1; }, "/predicted_again: 1: expected true or false"},
       {[](Json& j) { j["rows"] = 3; }, "/rows: 3: expected an array"},
   };
   for (const auto& [change, message] : cases)

@@ -205,3 +205,24 @@ TEST_CASE("every GPU of the list gets predictions", "[compare]") {
     }
   }
 }
+
+// 4 x 65536^2 scores of 4 bytes are 68.7 GB.
+TEST_CASE("a call whose matrices the GPU's memory does not hold has no time", "[compare]") {
+  SweepAxes long_ones = axes({"naive", "flash2"}, {65536}, DataType::kFloat32);
+  long_ones.num_heads = 1;
+  const auto row_at = [&](std::size_t index, const char* gpu) {
+    return predict_row(calls_of(long_ones)[index], machine_of(gpu), machine_of(gpu));
+  };
+  const Row naive = row_at(0, "rtx3090");
+  CHECK(naive.failure == "does not fit: at least 69.0 GB needed, RTX 3090 has 24 GB");
+  CHECK(does_not_fit(naive));
+  CHECK_FALSE(does_not_fit(row_at(0, "h200")));
+  CHECK_FALSE(does_not_fit(row_at(1, "rtx3090")));
+  long_ones.seqlens = {32768};  // 17.2 GB: one matrix is there at a time
+  CHECK_FALSE(does_not_fit(row_at(0, "rtx3090")));
+  long_ones.variants = {"bwd-naive"};  // P and dP at once: 34.4 GB
+  CHECK(does_not_fit(row_at(0, "rtx3090")));
+  Row measured = naive;
+  measured.measured.emplace();
+  CHECK_FALSE(does_not_fit(measured));
+}

@@ -149,7 +149,7 @@ TEST_CASE("shares count calls that are long enough", "[compare]") {
   CHECK(close_sm_bytes(rows).num_all == 1);
 }
 
-TEST_CASE("only predictions that did not look into blocks are made again", "[compare]") {
+TEST_CASE("rows are predicted again, but for those that this version cannot run", "[compare]") {
   const MachineModel machine = machine_model(*gpu::find_gpu("h200"));
   Call call;
   call.variant = "flash2";
@@ -166,13 +166,42 @@ TEST_CASE("only predictions that did not look into blocks are made again", "[com
   rows[1].predicted.units_ms = 9;
   rows[2].predicted.units_ms = 0;
   rows[2].kernel = "none";  // this version does not have it
-  CHECK(predict_again(rows, machine, machine, Again::kWithoutUnits) == 1);
+  CHECK(predict_again(rows, machine, machine) == 2);
   CHECK(rows[0].predicted.units_ms == row.predicted.units_ms);
   CHECK(rows[0].prediction_sha256 == row.prediction_sha256);
   CHECK(rows[0].measured->median_ms == 7);
-  CHECK(rows[1].predicted.units_ms == 9);
-  CHECK(rows[2].predicted.units_ms == 0);
-  CHECK(predict_again(rows, machine, machine, Again::kAll) == 2);
   CHECK(rows[1].predicted.units_ms == row.predicted.units_ms);
+  CHECK(rows[2].predicted.units_ms == 0);
+}
+
+TEST_CASE("calls that were measured have the predictions that were made before", "[compare]") {
+  const MachineModel machine = machine_model(*gpu::find_gpu("h200"));
+  Call call;
+  call.variant = "flash2";
+  call.kernel = "flash2_mma_sm80";
+  call.problem.batch = call.problem.num_heads = call.problem.num_kv_heads = 2;
+  call.problem.seqlen_q = call.problem.seqlen_k = 1024;
+  call.problem.head_dim = 64;
+  call.problem.dtype = flashlab::DataType::kBFloat16;
+  Call longer = call, other = call;
+  longer.problem.seqlen_q = longer.problem.seqlen_k = 2048;
+  other.kernel = "flash2_wgmma_sm90";
+  Row known = predict_row(call, machine, machine);
+  known.prediction_sha256 = "before";
+  known.predicted.units_ms = 9;
+  std::vector<RefusedCall> refused;
+  const auto rows_with = [&](const Row& row) {
+    return measured_or_predicted_rows({call, longer, other}, {row}, machine, machine, refused);
+  };
+  CHECK(rows_with(known)[0].predicted.units_ms != 9);  // it was not measured
+  known.measured = flashlab::test::measured_in(7);
+  const std::vector<Row> rows = rows_with(known);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].prediction_sha256 == "before");
+  CHECK(rows[0].predicted.units_ms == 9);
   CHECK(rows[0].measured->median_ms == 7);
+  CHECK(rows[1].prediction_sha256 == predict_row(longer, machine, machine).prediction_sha256);
+  CHECK(rows[2].kernel == "flash2_wgmma_sm90");
+  CHECK_FALSE(rows[2].measured);
+  CHECK(refused.empty());
 }

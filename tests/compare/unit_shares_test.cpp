@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "compare/model/unit_cycles.hpp"
+#include "compare/model/binding_unit.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/compare/synthetic_row.hpp"
 
@@ -92,14 +92,28 @@ TEST_CASE("a unit that does nearly nothing is shown only if a counter sees it") 
   CHECK(unit_shares(step).size() == 4);
 }
 
-TEST_CASE("times in a prediction combine as clocks per pair do") {
-  const UnitCycles cycles = {.tensor = 50, .shared = 80, .issue = 40, .exp = 20, .wait = 60};
-  Prediction p;
-  p.products_ms = cycles.tensor;
-  p.shared_ms = cycles.shared;
-  p.issue_ms = cycles.issue;
-  p.exp_ms = cycles.exp;
-  p.warps = 3;
-  p.wait_ms = cycles.wait / p.warps;
-  CHECK_THAT(shared_ms_of(p), exactly_ms(cycles_per_pair(cycles, 4, 3)));
+TEST_CASE("of several kernels the last line says what binds them together", "[compare]") {
+  Row row;
+  CHECK(binding_sentence(row).empty());
+  row.steps = {described_step()};
+  CHECK(binding_sentence(row).empty());
+  row.steps.push_back(described_step());
+  const int percent =
+      static_cast<int>(std::lround(100 * ms_with(row.steps[0], Bound::kShared, 0) / 1.6));
+  CHECK(binding_sentence(row) == "all kernels: shared memory binds; without it, they would take " +
+                                     std::to_string(percent) + " % of the time");
+}
+
+TEST_CASE("launches, and elementwise work of blocks that are not described, are units",
+          "[compare]") {
+  Step step;
+  step.predicted.elementwise_ms = 0.3;
+  step.predicted.products_ms = 0.2;
+  step.predicted.launch_ms = 0.7;
+  step.predicted.overlap_ms = 1.2;
+  const auto units = unit_shares(step);
+  REQUIRE(units.size() == 3);
+  CHECK(units[0].name == "launches");
+  CHECK(units[1].name == "elementwise");
+  CHECK_THAT(binding_sentence(step), Catch::Matchers::StartsWith("launches bind, busy 58 %"));
 }
