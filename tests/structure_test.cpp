@@ -1,5 +1,6 @@
 // What the folders promise each other, read off the sources themselves.
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -346,6 +347,22 @@ TEST_CASE("string literals are found, comments and characters are not", "[struct
       "R\"e(raw 2)e\"";
   const std::vector<std::string> expected = {"x\\\"y", "raw \"1\"", "raw 2"};
   CHECK(flashlab::test::string_literals(code) == expected);
+}
+
+TEST_CASE("the fuzzer's dictionary begins with the instructions, from the table", "[structure]") {
+  const fs::path file = kSourceRoot / "fuzz" / "dictionary.txt";
+  const std::string text = read_source(file);
+  std::string words = "# instructions\n";
+  for (const flashlab::toy::InstructionSpec& spec : flashlab::toy::instruction_set()) {
+    words += '"' + std::string(spec.mnemonic) + "\"\n";
+  }
+  const std::size_t first = text.find("# instructions\n"), last = text.find("\n# directives");
+  REQUIRE(first < last);
+  REQUIRE(last != std::string::npos);
+  const std::string updated = text.substr(0, first) + words + text.substr(last);
+  const char* const flag = std::getenv("FLASHLAB_UPDATE_DOCS");
+  if (flag != nullptr && std::string(flag) == "1") std::ofstream(file, std::ios::binary) << updated;
+  CHECK(read_source(file) == updated);
 }
 
 TEST_CASE("the fuzzer's dictionary has every word of the language", "[structure]") {

@@ -67,7 +67,7 @@ class WorkOfLoop {
   void instruction(std::size_t at, const generate::Step& step) {
     const toy::BoundInstruction& instruction = program_.instructions[step.site];
     const std::size_t written = generate::written_operand(instruction);
-    if (step.action == Action::kProduct || step.action == Action::kProductAndSum) {
+    if (step.is_product()) {
       product(at, instruction, written);
       return;
     }
@@ -77,16 +77,16 @@ class WorkOfLoop {
       return;
     }
     // A number for each thread's element: a fragment that is written, or whose rows are reduced.
-    const bool reduces = step.action == Action::kRowMaximum || step.action == Action::kRowSum;
-    if (step.action == Action::kMasked || step.action == Action::kMaskedLeft) {
+    if (step.masks()) {
       work_.request.is_causal = true;
       return;
     }
-    if (reduces) ++work_.block.row_shuffles;
+    if (step.reduces()) ++work_.block.row_shuffles;
     if (plan_.values.operands[at][written] < 0) return;
-    const ValuePlace& target = place(at, reduces ? 0 : written);
-    const bool costs = step.action >= Action::kPlus && step.action <= Action::kMaximum;
-    if (target.where == Where::kFragment && (costs || reduces)) {
+    const ValuePlace& target = place(at, step.reduces() ? 0 : written);
+    const bool costs = step.action == Action::kOperation &&
+                       toy::spec_of(step.operation).flop_kind == toy::FlopKind::kElementwise;
+    if (target.where == Where::kFragment && (costs || step.reduces())) {
       elementwise_ += static_cast<double>(target.rows * target.cols);
     }
   }

@@ -39,7 +39,8 @@ std::string levels_of(const InstructionSpec& spec) {
   for (const Level level : kLevels) {
     if (spec.in(level)) text += (text.empty() ? "" : ", ") + std::string(toy::to_string(level));
   }
-  return text.empty() ? "with .machines" : text;
+  if (!text.empty()) return text;
+  return spec.is_link() ? "with .machines" : "by name";
 }
 
 /// FLOPs of one execution on scalars; exponentials are counted separately.

@@ -60,9 +60,8 @@ class PlaceSearch {
     std::size_t loads = 0, narrow = 0, scalings = 0;
     for (const std::size_t d : value.definitions) {
       const std::size_t step = values_.definitions[d].step;
-      const Action action = plan_.steps[step].action;
-      scalings += action == Action::kTimes ? 1 : 0;
-      if (action != Action::kLoad) continue;
+      scalings += plan_.steps[step].does(toy::Operation::kTimes) ? 1 : 0;
+      if (plan_.steps[step].action != Action::kLoad) continue;
       ++loads;
       const toy::ElementType type = program_.arrays[loaded_array(step)].element_type;
       narrow += toy::is_narrow(type) ? 1 : 0;
@@ -105,14 +104,13 @@ class PlaceSearch {
       if (step.kind != Step::Kind::kInstruction) continue;
       const std::size_t written = written_operand(instruction(at));
       const bool writes_cell = toy::is_memory(instruction(at).operands[written].kind);
-      if (step.action == Action::kRowMaximum || step.action == Action::kRowSum) {
+      if (step.reduces()) {
         if (where(at, 0) != Where::kFragment) give_up(at, "reduces a tile that was only loaded");
         if (where(at, written) != Where::kRowValues)
           give_up(at, "keeps a reduction beside rows of another tile");
       }
       if (writes_cell) check_write(at, step);
-      const bool is_computed = is_elementwise(step.action) || step.action == Action::kProduct ||
-                               step.action == Action::kProductAndSum;
+      const bool is_computed = step.is_elementwise() || step.is_product();
       if (!is_computed || writes_cell) continue;
       const Where target = where(at, written);
       if (target == Where::kSharedColumn) give_up(at, "computes a column that is loaded elsewhere");
@@ -162,10 +160,8 @@ class PlaceSearch {
     for (std::size_t at = 0; at < plan_.steps.size(); ++at) {
       const Step& step = plan_.steps[at];
       if (step.kind != Step::Kind::kInstruction) continue;
-      const bool is_product =
-          step.action == Action::kProduct || step.action == Action::kProductAndSum;
       std::optional<std::size_t> first;
-      for (std::size_t i = is_product ? 2 : 0; i < step.registers.size(); ++i) {
+      for (std::size_t i = step.is_product() ? 2 : 0; i < step.registers.size(); ++i) {
         if (values_.operands[at][i] < 0 || where(at, i) != Where::kFragment) continue;
         const std::size_t v = root(value_at(at, i));
         if (first) group_[v] = root(*first);
@@ -196,10 +192,8 @@ class PlaceSearch {
     turn(best_choice);
     note_copies();
     for (std::size_t at = 0; at < plan_.steps.size(); ++at) {
-      const Action action = plan_.steps[at].action;
       if (plan_.steps[at].kind != Step::Kind::kInstruction) continue;
-      if ((action == Action::kRowMaximum || action == Action::kRowSum) &&
-          plan_.places[value_at(at, 0)].is_turned) {
+      if (plan_.steps[at].reduces() && plan_.places[value_at(at, 0)].is_turned) {
         give_up(at, "reduces rows of a tile that is held transposed");
       }
     }
@@ -221,7 +215,7 @@ class PlaceSearch {
     const std::size_t written = written_operand(instruction(at));
     if (values_.operands[at][written] < 0) return;
     const bool is_turned = plan_.places[value_at(at, written)].is_turned;
-    if (step.action == Action::kProduct || step.action == Action::kProductAndSum) {
+    if (step.is_product()) {
       for (std::size_t i = 0; i < 2; ++i) {
         if (where(at, i) != Where::kFragment) continue;
         if (!is_left_in_registers(at, i, is_turned)) call(value_at(at, i));
@@ -247,8 +241,7 @@ class PlaceSearch {
       if (step.kind != Step::Kind::kInstruction) continue;
       double times = 1;
       for (std::size_t i = 0; i < step.loops.size(); ++i) times *= kLoopWeight;
-      const bool reduces = step.action == Action::kRowMaximum || step.action == Action::kRowSum;
-      if (reduces && plan_.places[value_at(at, 0)].is_turned) cost += 1e15;
+      if (step.reduces() && plan_.places[value_at(at, 0)].is_turned) cost += 1e15;
       for_each_copy(at, [&](std::size_t v) {
         const Value& value = values_.values[v];
         cost += times * static_cast<double>(value.rows.size() * value.cols.size());

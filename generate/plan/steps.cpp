@@ -14,44 +14,32 @@ using toy::Operation;
 
 constexpr std::size_t kMostSteps = 400;  // each becomes a statement, which takes time to compile
 
-Action action_of(const toy::BoundInstruction& instruction) {
+/// Sets what the step does.
+void set_action(Step& step, const toy::BoundInstruction& instruction) {
   const toy::EffectTree effect = toy::effect_tree(instruction.row);
   const toy::OperandKind written = instruction.operands[written_operand(instruction)].kind;
-  switch (effect.operation) {
-    case Operation::kOperand: {
-      const toy::OperandKind source = instruction.operands[effect.operand].kind;
-      if (written == toy::OperandKind::kMemoryDestination) return Action::kStore;
-      if (toy::is_memory(source)) return Action::kLoad;
-      return source == toy::OperandKind::kConstant ? Action::kFill : Action::kMove;
-    }
-    case Operation::kPlus:
-      if (written == toy::OperandKind::kMemoryUpdate) return Action::kUpdate;
-      return effect.arguments[0].operation == Operation::kProduct ? Action::kProductAndSum
-                                                                  : Action::kPlus;
-    case Operation::kMinus:
-      return Action::kMinus;
-    case Operation::kTimes:
-      return Action::kTimes;
-    case Operation::kOver:
-      return Action::kOver;
-    case Operation::kMaximum:
-      return Action::kMaximum;
-    case Operation::kExponential:
-      return Action::kExponential;
-    case Operation::kLogarithm:
-      return Action::kLogarithm;
-    case Operation::kProduct:
-      return Action::kProduct;
-    case Operation::kRowMaximum:
-      return Action::kRowMaximum;
-    case Operation::kRowSum:
-      return Action::kRowSum;
-    case Operation::kMasked:
-      return Action::kMasked;
-    case Operation::kMaskedLeft:
-      return Action::kMaskedLeft;
+  if (!effect.operation) {
+    const toy::OperandKind source = instruction.operands[effect.operand].kind;
+    step.action = written == toy::OperandKind::kMemoryDestination ? Action::kStore
+                  : toy::is_memory(source)                        ? Action::kLoad
+                  : source == toy::OperandKind::kConstant         ? Action::kFill
+                                                                  : Action::kMove;
+    return;
   }
-  throw std::logic_error("an operation without an action");
+  const bool adds_product =
+      effect.operation == Operation::kPlus && effect.arguments[0].operation == Operation::kProduct;
+  step.action = written == toy::OperandKind::kMemoryUpdate ? Action::kUpdate
+                : adds_product                             ? Action::kProductAndSum
+                                                           : Action::kOperation;
+  step.operation = *effect.operation;
+}
+
+Step step_of(Step::Kind kind, std::uint32_t loop, std::int64_t value) {
+  Step step;
+  step.kind = kind;
+  step.loop = loop;
+  step.value = value;
+  return step;
 }
 
 class StepWriter {
@@ -105,27 +93,31 @@ class StepWriter {
         const std::int64_t value = iterations->first + i * iterations->step;
         numbers_.enter(id, value);
         values_[id] = value;
-        add({Step::Kind::kValueBegin, id, value, 0, 0, Action::kMove, {}, {}, {}});
+        add(step_of(Step::Kind::kValueBegin, id, value));
         walk(first, last);
-        add({Step::Kind::kValueEnd, id, value, 0, 0, Action::kMove, {}, {}, {}});
+        add(step_of(Step::Kind::kValueEnd, id, value));
       }
       values_[id].reset();
       numbers_.leave(id);
       return;
     }
     const std::size_t begin = steps_.size();
-    add({Step::Kind::kLoopBegin, id, 0, 0, 0, Action::kMove, {}, {}, loops_});
+    add(step_of(Step::Kind::kLoopBegin, id, 0));
+    steps_[begin].loops = loops_;
     loops_.push_back(begin);
     walk(first, last);
     loops_.pop_back();
     steps_[begin].partner = steps_.size();
-    add({Step::Kind::kLoopEnd, id, 0, begin, 0, Action::kMove, {}, {}, loops_});
+    Step end = step_of(Step::Kind::kLoopEnd, id, 0);
+    end.partner = begin;
+    end.loops = loops_;
+    add(std::move(end));
   }
 
   void instruction(const toy::BoundInstruction& instruction) {
     Step step;
     step.site = instruction.site;
-    step.action = action_of(instruction);
+    set_action(step, instruction);
     step.loops = loops_;
     for (const toy::BoundOperand& operand : instruction.operands) {
       std::int64_t number = -1;

@@ -8,6 +8,7 @@
 
 #include "generate/plan/plan.hpp"
 #include "toymachine/bind/bound_program.hpp"
+#include "toymachine/language/operations.hpp"
 
 namespace flashlab::generate {
 
@@ -16,19 +17,8 @@ enum class Action : std::uint8_t {
   kLoad,
   kFill,
   kMove,
-  kPlus,
-  kMinus,
-  kTimes,
-  kOver,
-  kMaximum,
-  kExponential,
-  kLogarithm,
-  kProduct,
+  kOperation,
   kProductAndSum,
-  kRowMaximum,
-  kRowSum,
-  kMasked,
-  kMaskedLeft,
   kStore,
   kUpdate,
 };
@@ -48,9 +38,24 @@ struct Step {
   // Of an instruction:
   std::uint32_t site = 0;
   Action action = Action::kMove;
+  toy::Operation operation{};                  // of kOperation
   std::vector<std::int64_t> registers;         // by operand; -1: no register
   std::vector<std::vector<toy::Affine>> axes;  // by operand: a cell's indices, with `value`s
   std::vector<std::size_t> loops;              // the kLoopBegin steps around it
+
+  bool does(toy::Operation one) const { return action == Action::kOperation && operation == one; }
+  bool does(toy::ShapeRule rule) const {
+    return action == Action::kOperation && toy::spec_of(operation).shape == rule;
+  }
+  bool is_product() const {
+    return action == Action::kProductAndSum || does(toy::ShapeRule::kProduct);
+  }
+  bool reduces() const { return does(toy::ShapeRule::kColumn); }
+  bool masks() const { return does(toy::ShapeRule::kMask); }
+  /// Whether each element of the result is made of those at its place.
+  bool is_elementwise() const {
+    return action == Action::kMove || does(toy::ShapeRule::kElementwise) || masks();
+  }
 };
 
 /// Writes out the loops that select registers. Returns why that is not possible in `why_not`.

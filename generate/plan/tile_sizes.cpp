@@ -102,26 +102,24 @@ class SizeWalk {
   }
 
   TileSize size_of(const EffectTree& tree, const toy::BoundInstruction& instruction) {
-    if (tree.operation == Operation::kOperand) return operand(instruction.operands[tree.operand]);
+    if (!tree.operation) return operand(instruction.operands[tree.operand]);
     const TileSize first = size_of(tree.arguments[0], instruction);
-    switch (tree.operation) {
-      case Operation::kPlus:
-      case Operation::kMinus:
-      case Operation::kTimes:
-      case Operation::kOver:
-      case Operation::kMaximum: {
+    const toy::OperationSpec& spec = toy::spec_of(*tree.operation);
+    switch (spec.shape) {
+      case toy::ShapeRule::kElementwise: {
+        if (spec.arity == 1) return first;
         const TileSize second = size_of(tree.arguments[1], instruction);
         // A sum of products keeps the product's size.
         return tree.arguments[0].operation == Operation::kProduct ? first : united(first, second);
       }
-      case Operation::kProduct:
+      case toy::ShapeRule::kProduct:
         return {first.rows, size_of(tree.arguments[1], instruction).cols};
-      case Operation::kRowMaximum:
-      case Operation::kRowSum:
+      case toy::ShapeRule::kColumn:
         return {first.rows, 1};
-      default:
-        return first;
+      case toy::ShapeRule::kMask:
+        break;
     }
+    return first;
   }
 
   TileSize operand(const toy::BoundOperand& operand) {
@@ -163,10 +161,9 @@ class SizeWalk {
 
 /// Whether elements of the operand are read in other places than the one that is written.
 bool reads_elsewhere(const EffectTree& tree, std::size_t position, bool inside = false) {
-  if (tree.operation == Operation::kOperand) return inside && tree.operand == position;
-  const bool mixes = tree.operation == Operation::kProduct ||
-                     tree.operation == Operation::kRowMaximum ||
-                     tree.operation == Operation::kRowSum;
+  if (!tree.operation) return inside && tree.operand == position;
+  const toy::ShapeRule shape = toy::spec_of(*tree.operation).shape;
+  const bool mixes = shape == toy::ShapeRule::kProduct || shape == toy::ShapeRule::kColumn;
   return std::any_of(tree.arguments.begin(), tree.arguments.end(), [&](const EffectTree& argument) {
     return reads_elsewhere(argument, position, inside || mixes);
   });

@@ -112,27 +112,20 @@ class ValueSearch {
   ResultShape result_shape(std::size_t at) {
     const Step& step = steps_[at];
     ResultShape result;
-    switch (step.action) {
-      case Action::kLoad:
-        return loaded_shape(at);
-      case Action::kFill:
-        result.may_be[0] = true;
-        return result;
-      case Action::kProduct:
-      case Action::kProductAndSum:
-        return product_shape(at);
-      case Action::kRowMaximum:
-      case Action::kRowSum: {
-        const ResultShape a = operand_shape(at, 0);
-        if (a.is_mixed() || (a.is_known() && a.largest() != Shape::kMatrix)) {
-          give_up(at, "reduces rows of what may be no whole tile");
-        }
-        result.may_be[1] = a.is_known();
-        result.rows = a.rows;
-        return result;
+    if (step.action == Action::kLoad) return loaded_shape(at);
+    if (step.is_product()) return product_shape(at);
+    if (step.action == Action::kFill) {
+      result.may_be[0] = true;
+      return result;
+    }
+    if (step.reduces()) {
+      const ResultShape a = operand_shape(at, 0);
+      if (a.is_mixed() || (a.is_known() && a.largest() != Shape::kMatrix)) {
+        give_up(at, "reduces rows of what may be no whole tile");
       }
-      default:
-        break;
+      result.may_be[1] = a.is_known();
+      result.rows = a.rows;
+      return result;
     }
     std::vector<ResultShape> parts;
     for (std::size_t i = 0; i < step.registers.size(); ++i) {
@@ -157,8 +150,7 @@ class ValueSearch {
       merge(result, parts[i], at);
       result.may_be = both.may_be;
     }
-    const bool masks = step.action == Action::kMasked || step.action == Action::kMaskedLeft;
-    if (masks && (result.is_mixed() || result.largest() != Shape::kMatrix)) {
+    if (step.masks() && (result.is_mixed() || result.largest() != Shape::kMatrix)) {
       give_up(at, "masks what may be no whole tile");
     }
     return result;
@@ -235,10 +227,10 @@ class ValueSearch {
     for (std::size_t at = 0; at < steps_.size(); ++at) {
       const std::size_t written = written_[at];
       if (written == SIZE_MAX) continue;
-      const Action action = steps_[at].action;
-      if (!is_elementwise(action) && action != Action::kProductAndSum) continue;
+      const bool adds_product = steps_[at].action == Action::kProductAndSum;
+      if (!steps_[at].is_elementwise() && !adds_product) continue;
       for (std::size_t i = 0; i < reads_[at].size(); ++i) {
-        const bool is_factor = action == Action::kProductAndSum && i < 2;
+        const bool is_factor = adds_product && i < 2;
         if (is_factor || reads_[at][i].empty() ||
             steps_[at].registers[i] != result_.definitions[written].number) {
           continue;
@@ -255,7 +247,7 @@ class ValueSearch {
   /// Whether the step multiplies a loaded tile by a number, and both are only factors of products
   /// otherwise.
   bool only_scales_factor(std::size_t at, std::size_t read) {
-    if (steps_[at].action != Action::kTimes) return false;
+    if (!steps_[at].does(toy::Operation::kTimes)) return false;
     std::size_t numbers = 0;
     for (std::size_t i = 0; i < 2; ++i) {
       const ResultShape shape = operand_shape(at, i);
@@ -268,9 +260,7 @@ class ValueSearch {
         const bool reads_it = std::any_of(
             reads_[step][i].begin(), reads_[step][i].end(),
             [&](std::size_t d) { return root(d) == root(read) || root(d) == root(written); });
-        const Action action = steps_[step].action;
-        const bool is_factor =
-            i < 2 && (action == Action::kProduct || action == Action::kProductAndSum);
+        const bool is_factor = i < 2 && steps_[step].is_product();
         if (reads_it && step != at && !is_factor) return false;
       }
     }

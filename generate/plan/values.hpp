@@ -57,9 +57,4 @@ std::optional<Values> values_of(const toy::BoundProgram& program, const std::vec
 TileLength tile_length(const toy::BoundArray& array, const std::vector<toy::Affine>& axes,
                        std::size_t axis_from_last);
 
-inline bool is_elementwise(Action action) {
-  return (action >= Action::kMove && action <= Action::kLogarithm) || action == Action::kMasked ||
-         action == Action::kMaskedLeft;
-}
-
 }  // namespace flashlab::generate

@@ -93,8 +93,7 @@ class WarpgroupSearch {
   }
   bool is_product(std::size_t at) const {
     const Step& step = plan_.steps[at];
-    return step.kind == Step::Kind::kInstruction &&
-           (step.action == Action::kProduct || step.action == Action::kProductAndSum);
+    return step.kind == Step::Kind::kInstruction && step.is_product();
   }
   void require_registers() {
     const std::int64_t most = register_shares(plan_).computing;

@@ -93,44 +93,21 @@ class StatementWriter {
   /// The b of an update cell + b.
   const EffectTree& addend(const EffectTree& effect) const {
     const bool adds =
-        effect.operation == Operation::kPlus &&
-        effect.arguments[0].operation == Operation::kOperand &&
+        effect.operation == Operation::kPlus && !effect.arguments[0].operation &&
         instruction_.operands[effect.arguments[0].operand].kind == toy::OperandKind::kMemoryUpdate;
     if (!adds) throw std::logic_error("an update that is no sum of cell and operand");
     return effect.arguments[1];
   }
 
   std::string text(const EffectTree& tree) const {
-    const auto argument = [&](std::size_t i) { return text(tree.arguments[i]); };
-    switch (tree.operation) {
-      case Operation::kOperand:
-        return operand_text(instruction_.operands[tree.operand]);
-      case Operation::kPlus:
-        return term(tree, 0) + " + " + term(tree, 1);
-      case Operation::kMinus:
-        return term(tree, 0) + " - " + term(tree, 1);
-      case Operation::kTimes:
-        return term(tree, 0) + " * " + term(tree, 1);
-      case Operation::kOver:
-        return term(tree, 0) + " / " + term(tree, 1);
-      case Operation::kMaximum:
-        return "maximum(" + argument(0) + ", " + argument(1) + ")";
-      case Operation::kExponential:
-        return "exponential(" + argument(0) + ")";
-      case Operation::kLogarithm:
-        return "logarithm(" + argument(0) + ")";
-      case Operation::kProduct:
-        return product_text() + "(" + argument(0) + ", " + argument(1) + ")";
-      case Operation::kRowMaximum:
-        return "row_maximum(" + argument(0) + ")";
-      case Operation::kRowSum:
-        return "row_sum(" + argument(0) + ")";
-      case Operation::kMasked:
-        return "masked(" + argument(0) + ", " + argument(1) + ", " + argument(2) + ")";
-      case Operation::kMaskedLeft:
-        return "masked_left(" + argument(0) + ", " + argument(1) + ", " + argument(2) + ")";
+    if (!tree.operation) return operand_text(instruction_.operands[tree.operand]);
+    const std::string name(toy::spec_of(*tree.operation).function);
+    if (toy::is_sign(*tree.operation)) {
+      return term(tree.arguments[0]) + " " + name + " " + term(tree.arguments[1]);
     }
-    throw std::logic_error("an operation without CUDA text");
+    const bool is_product = tree.operation == Operation::kProduct;
+    return (is_product ? product_text() : name) + "(" +
+           joined(tree.arguments, ", ", [&](const EffectTree& one) { return text(one); }) + ")";
   }
 
   std::string product_text() const {
@@ -139,11 +116,9 @@ class StatementWriter {
   }
 
   /// An argument of + - * /, in parentheses if it is one of these itself.
-  std::string term(const EffectTree& tree, std::size_t i) const {
-    const EffectTree& argument = tree.arguments[i];
-    const bool is_infix =
-        argument.operation >= Operation::kPlus && argument.operation <= Operation::kOver;
-    return is_infix ? "(" + text(argument) + ")" : text(argument);
+  std::string term(const EffectTree& argument) const {
+    const bool has_sign = argument.operation && toy::is_sign(*argument.operation);
+    return has_sign ? "(" + text(argument) + ")" : text(argument);
   }
 
   std::string operand_text(const toy::BoundOperand& operand) const {

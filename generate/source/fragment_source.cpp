@@ -278,9 +278,7 @@ class FragmentWriter {
   bool is_short(std::size_t loop) const {
     std::int64_t products = 0, multiplications = 0;
     for (std::size_t at = loop + 1; at < plan_.steps[loop].partner; ++at) {
-      const Action action = plan_.steps[at].action;
-      if (plan_.steps[at].kind != Step::Kind::kInstruction ||
-          (action != Action::kProduct && action != Action::kProductAndSum)) {
+      if (plan_.steps[at].kind != Step::Kind::kInstruction || !plan_.steps[at].is_product()) {
         continue;
       }
       const ValuePlace& target = place(value_at(at, written_operand(instruction(at))));

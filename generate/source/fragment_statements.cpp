@@ -10,6 +10,8 @@
 
 namespace flashlab::generate {
 
+using toy::Operation;
+
 std::size_t FragmentStatements::cell_operand(std::size_t at) const {
   std::size_t i = 0;
   while (!toy::is_memory(instruction(at).operands[i].kind)) ++i;
@@ -105,25 +107,18 @@ void FragmentStatements::copy_from(std::size_t at, std::size_t v, const std::str
 
 void FragmentStatements::statement(std::size_t at) {
   const Step& step = plan_.steps[at];
-  switch (step.action) {
-    case Action::kLoad:
-      load(at);
-      break;
-    case Action::kStore:
-    case Action::kUpdate:
-      store(at);
-      return;
-    case Action::kProduct:
-    case Action::kProductAndSum:
-      product(at);
-      break;
-    case Action::kRowMaximum:
-    case Action::kRowSum:
-      reduction(at);
-      break;
-    default:
-      elementwise(at);
-      break;
+  if (step.action == Action::kStore || step.action == Action::kUpdate) {
+    store(at);
+    return;
+  }
+  if (step.action == Action::kLoad) {
+    load(at);
+  } else if (step.is_product()) {
+    product(at);
+  } else if (step.reduces()) {
+    reduction(at);
+  } else {
+    elementwise(at);
   }
   const std::int64_t written = plan_.values.operands[at][written_operand(instruction(at))];
   has_copy_.erase(static_cast<std::size_t>(written));
@@ -169,10 +164,10 @@ void FragmentStatements::store(std::size_t at) {
 }
 
 void FragmentStatements::reduction(std::size_t at) {
-  const bool sums = plan_.steps[at].action == Action::kRowSum;
+  const Operation operation = plan_.steps[at].operation;
   const std::size_t v = value_at(at, 0);
-  clear_beyond(v, sums ? "0.0f" : "minus_infinity()");
-  line(std::string(sums ? "set_row_sum(" : "set_row_maximum(") +
+  clear_beyond(v, operation == Operation::kRowSum ? "0.0f" : "minus_infinity()");
+  line("set_" + std::string(toy::spec_of(operation).function) + "(" +
        names_.value(value_at(at, written_operand(instruction(at)))) + ", " + names_.value(v) +
        ");");
 }
@@ -272,9 +267,9 @@ void FragmentStatements::elementwise(std::size_t at) {
     line("// with the next line");
     return;
   }
-  if (step.action == Action::kMasked || step.action == Action::kMaskedLeft) {
+  if (step.masks()) {
     if (value_at(at, 0) != target) line("set(" + name + ", " + operand(at, 0, is_turned) + ");");
-    line("mask<" + std::string(step.action == Action::kMaskedLeft ? "true" : "false") + ">(" +
+    line("mask<" + std::string(step.operation == Operation::kMaskedLeft ? "true" : "false") + ">(" +
          name + ", " + text_of(instruction(at).operands[1].index, kernel_.names()) + ", " +
          text_of(instruction(at).operands[2].index, kernel_.names()) + ");");
     return;
@@ -290,38 +285,29 @@ std::string FragmentStatements::expression(std::size_t at, bool is_turned) {
     const std::string first = argument(0);
     return first + sign + argument(1);
   };
-  switch (step.action) {
-    case Action::kFill: {
-      const std::int64_t constant = instruction(at).operands[0].index.constant;
-      const double value =
-          program_.constants[static_cast<std::size_t>(constant - program_.num_registers)];
-      return "scalar(" + number_text(value, toy::ElementType::kFloat) + ")";
-    }
-    case Action::kPlus:
-      return both(" + ");
-    case Action::kMinus:
-      return both(" - ");
-    case Action::kTimes:
-      return both(" * ");
-    case Action::kOver: {
-      const bool by_rows = !is_turned && place(value_at(at, 1)).where == Where::kRowValues;
-      return by_rows ? "fast_quotient(" + both(", ") + ")" : both(" / ");
-    }
-    case Action::kMaximum:
-      return "maximum(" + both(", ") + ")";
-    case Action::kExponential:
-      if (at > 0 && is_difference_of_next(at - 1)) {
-        const std::string first = operand(at - 1, 0, is_turned);
-        const std::string function = is_exactly_needed(at) ? "" : "fast_";
-        return function + "exponential_of_difference(" + first + ", " +
-               operand(at - 1, 1, is_turned) + ")";
-      }
-      return "fast_exponential(" + argument(0) + ")";
-    case Action::kLogarithm:
-      return "logarithm(" + argument(0) + ")";
-    default:
-      return argument(0);
+  if (step.action == Action::kFill) {
+    const std::int64_t constant = instruction(at).operands[0].index.constant;
+    const double value =
+        program_.constants[static_cast<std::size_t>(constant - program_.num_registers)];
+    return "scalar(" + number_text(value, toy::ElementType::kFloat) + ")";
   }
+  if (step.action != Action::kOperation) return argument(0);
+  if (step.operation == Operation::kExponential) {
+    if (at > 0 && is_difference_of_next(at - 1)) {
+      const std::string first = operand(at - 1, 0, is_turned);
+      const std::string function = is_exactly_needed(at) ? "" : "fast_";
+      return function + "exponential_of_difference(" + first + ", " +
+             operand(at - 1, 1, is_turned) + ")";
+    }
+    return "fast_exponential(" + argument(0) + ")";
+  }
+  const toy::OperationSpec& spec = toy::spec_of(step.operation);
+  const std::string name(spec.function);
+  if (spec.arity == 1) return name + "(" + argument(0) + ")";
+  if (!toy::is_sign(step.operation)) return name + "(" + both(", ") + ")";
+  const bool by_rows = step.operation == Operation::kOver && !is_turned &&
+                       place(value_at(at, 1)).where == Where::kRowValues;
+  return by_rows ? "fast_quotient(" + both(", ") + ")" : both(" " + name + " ");
 }
 
 bool FragmentStatements::is_exactly_needed(std::size_t exponential) const {
@@ -339,11 +325,11 @@ bool FragmentStatements::is_exactly_needed(std::size_t exponential) const {
 
 bool FragmentStatements::is_difference_of_next(std::size_t at) const {
   if (plan_.steps[at].kind != Step::Kind::kInstruction ||
-      plan_.steps[at].action != Action::kMinus || !plan_.values.only_for_next[at]) {
+      !plan_.steps[at].does(Operation::kMinus) || !plan_.values.only_for_next[at]) {
     return false;
   }
   const Step& next = plan_.steps[at + 1];
-  if (next.kind != Step::Kind::kInstruction || next.action != Action::kExponential) return false;
+  if (next.kind != Step::Kind::kInstruction || !next.does(Operation::kExponential)) return false;
   const std::size_t target = value_at(at + 1, written_operand(instruction(at + 1)));
   const std::size_t result = value_at(at, written_operand(instruction(at)));
   return plan_.values.values[value_at(at, 1)].shape != Shape::kMatrix &&

@@ -4,11 +4,13 @@
 #include <iterator>
 #include <utility>
 
+#include "toymachine/language/operations.hpp"
+
 namespace flashlab::generate {
 namespace {
 
-/// Words of C++ and CUDA, and what the device code declares.
-const std::set<std::string>& reserved_names() {
+/// Words of C++ and CUDA, and what the device code declares besides the operations.
+const std::set<std::string>& reserved_words() {
   static const std::set<std::string> kReserved = {"alignas",
                                                   "alignof",
                                                   "and",
@@ -124,18 +126,10 @@ const std::set<std::string>& reserved_names() {
                                                   "Fp16",
                                                   "add_to",
                                                   "ceil_divide",
-                                                  "exponential",
                                                   "floor_divide",
                                                   "larger",
-                                                  "logarithm",
-                                                  "masked",
-                                                  "masked_left",
-                                                  "maximum",
                                                   "memory",
                                                   "minus_infinity",
-                                                  "product",
-                                                  "row_maximum",
-                                                  "row_sum",
                                                   "scalar",
                                                   "scratch",
                                                   "set",
@@ -169,8 +163,6 @@ const std::set<std::string>& reserved_names() {
                                                   "put",
                                                   "scale",
                                                   "set_product",
-                                                  "set_row_maximum",
-                                                  "set_row_sum",
                                                   "shared_at",
                                                   "tensor_product",
                                                   "turned",
@@ -192,6 +184,18 @@ const std::set<std::string>& reserved_names() {
                                                   "take_registers",
                                                   "wait_for",
                                                   "warp_of_block"};
+  return kReserved;
+}
+
+const std::set<std::string>& reserved_names() {
+  static const std::set<std::string> kReserved = [] {
+    std::set<std::string> names = reserved_words();
+    for (const toy::OperationSpec& spec : toy::kOperations) {
+      names.emplace(spec.function);
+      names.insert("set_" + std::string(spec.function));
+    }
+    return names;
+  }();
   return kReserved;
 }
 

@@ -160,7 +160,7 @@ class Decomposition {
   void visit_function(const FormFunction& what) {
     if (what.args.size() > kMostSumTerms) too_long("a maximum", what.args.size(), kMostSumTerms);
     for (const NormalForm& arg : what.args) visit(arg);
-    if (what.kind != FormFunction::Kind::kMaximum) return;
+    if (!what.is(toy::Operation::kMaximum)) return;
     for (std::size_t set = 1; set + 1 < std::size_t{1} << what.args.size(); ++set) {
       NormalForm result;
       for (std::size_t i = 0; i < what.args.size(); ++i) {

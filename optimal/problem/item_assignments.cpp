@@ -111,8 +111,8 @@ class Reader {
         if (!function) continue;
         using FunctionKind = toy::FormFunction::Kind;
         if (function->kind == FunctionKind::kCell) cells.push_back(*function);
-        if (function->kind == FunctionKind::kMaximum) add_maximum(*function);
-        if (function->kind == FunctionKind::kExponential) exponents.push_back(*function);
+        if (function->is(toy::Operation::kMaximum)) add_maximum(*function);
+        if (function->is(toy::Operation::kExponential)) exponents.push_back(*function);
       }
       const GatheredKind kind = exponents.empty() ? GatheredKind::kTerm : GatheredKind::kFactor;
       for (const toy::FormFunction& cell : cells) {
@@ -133,7 +133,7 @@ class Reader {
         const auto function = forms_.function(factor.base);
         if (!function) continue;
         if (function->kind == toy::FormFunction::Kind::kCell) add_cell(kind, *function);
-        if (function->kind == toy::FormFunction::Kind::kMaximum) add_maximum(*function);
+        if (function->is(toy::Operation::kMaximum)) add_maximum(*function);
       }
     }
   }

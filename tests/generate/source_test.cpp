@@ -93,6 +93,26 @@ TEST_CASE("a result that a product still reads goes by way of scratch", "[source
   CHECK_THAT(text, contains("set(R0, R0 + R0);"));
 }
 
+TEST_CASE("every operation is a function of the device code, or a sign of it", "[source]") {
+  const std::string code = device_functions(1);
+  for (const toy::OperationSpec& spec : toy::kOperations) {
+    INFO(spec.function);
+    const std::string name(spec.function);
+    const bool sign = toy::is_sign(spec.operation);
+    CHECK(has(code, sign ? " operator" + name + "(" : " " + name + "(const A& a"));
+    if (spec.shape == toy::ShapeRule::kColumn) CHECK(has(code, " set_" + name + "("));
+  }
+}
+
+TEST_CASE("an instruction by name is a call of its operation, and its name is taken", "[source]") {
+  const std::string text =
+      kernels_of(bound(".isa attention, MIN, TANH\n.input x[4]\n.output o[4]\n.reg minimum, T\n"
+                       "for i in 0..4\nLOAD x[i], minimum\nTANH minimum, T\n"
+                       "MIN T, minimum, T\nSTORE T, o[i]\nend\n"));
+  CHECK_THAT(text, contains("set(T, hyperbolic_tangent(minimum_));"));
+  CHECK_THAT(text, contains("set(T, minimum(T, minimum_));"));
+}
+
 TEST_CASE("names that mean something in CUDA C++ get an underscore", "[source]") {
   const std::string text =
       kernels_of(bound(".isa attention\n.input int[4]\n.output set[4]\n.reg double, Tile, memory\n"

@@ -368,7 +368,7 @@ TEST_CASE("forms made by hand are those that a program makes, and come apart int
   CHECK(many[1] == toy::value_at(share, at));
   CHECK(std::abs(many[2] - 1 / (1 + std::exp(4.0))) < 1e-15);
   CHECK(forms.parts(share).denominator.is_written());
-  CHECK(forms.function(top)->kind == toy::FormFunction::Kind::kMaximum);
+  CHECK(forms.function(top)->is(toy::Operation::kMaximum));
   CHECK(forms.function(top)->args.size() == 2);
   CHECK(*forms.number(forms.subtract(x, x)) == 0);
   CHECK_FALSE(forms.function(forms.add(x, y)));

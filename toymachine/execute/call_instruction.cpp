@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "toymachine/language/instruction_table.hpp"
+#include "toymachine/execute/execute.hpp"
 
 namespace flashlab::toy {
 namespace {
@@ -19,11 +19,7 @@ double effect_of_row(std::span<const double> operands) {
     }
     return true;
   }(row.spec);
-  constexpr std::size_t reads = [](const InstructionSpec& spec) {
-    std::size_t count = 0;
-    for (const OperandKind kind : spec.kinds()) count += is_read(kind) ? 1 : 0;
-    return count;
-  }(row.spec);
+  constexpr std::size_t reads = detail::RowLayout<kRow>::kNumReads;
   if constexpr (!on_numbers) {
     throw std::logic_error("an instruction that takes more than numbers");
   } else if constexpr (reads == 1) {

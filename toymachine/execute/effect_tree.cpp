@@ -1,6 +1,7 @@
 #include "toymachine/execute/effect_tree.hpp"
 
 #include <array>
+#include <cstdint>
 #include <tuple>
 #include <utility>
 
@@ -15,48 +16,17 @@ struct RecordedValue {
   EffectTree tree;
 };
 
-inline RecordedValue recorded(Operation operation, std::vector<EffectTree> arguments) {
-  return {{operation, 0, std::move(arguments)}};
-}
-inline EffectTree operand_tree(std::size_t position) { return {Operation::kOperand, position, {}}; }
+EffectTree operand_tree(std::size_t position) { return {std::nullopt, position, {}}; }
 
-RecordedValue operator+(const RecordedValue& a, const RecordedValue& b) {
-  return recorded(Operation::kPlus, {a.tree, b.tree});
-}
-RecordedValue operator-(const RecordedValue& a, const RecordedValue& b) {
-  return recorded(Operation::kMinus, {a.tree, b.tree});
-}
-RecordedValue operator*(const RecordedValue& a, const RecordedValue& b) {
-  return recorded(Operation::kTimes, {a.tree, b.tree});
-}
-RecordedValue operator/(const RecordedValue& a, const RecordedValue& b) {
-  return recorded(Operation::kOver, {a.tree, b.tree});
-}
-RecordedValue maximum(const RecordedValue& a, const RecordedValue& b) {
-  return recorded(Operation::kMaximum, {a.tree, b.tree});
-}
-RecordedValue exponential(const RecordedValue& a) {
-  return recorded(Operation::kExponential, {a.tree});
-}
-RecordedValue logarithm(const RecordedValue& a) {
-  return recorded(Operation::kLogarithm, {a.tree});
-}
-RecordedValue product(const RecordedValue& a, const RecordedValue& b) {
-  return recorded(Operation::kProduct, {a.tree, b.tree});
-}
-RecordedValue row_maximum(const RecordedValue& a) {
-  return recorded(Operation::kRowMaximum, {a.tree});
-}
-RecordedValue row_sum(const RecordedValue& a) { return recorded(Operation::kRowSum, {a.tree}); }
-
+const EffectTree& tree_of(const RecordedValue& value) { return value.tree; }
 /// An offset, which effects take as a number, stands for itself: its value is its position.
-RecordedValue masked(const RecordedValue& a, std::int64_t row, std::int64_t column) {
-  return recorded(Operation::kMasked, {a.tree, operand_tree(static_cast<std::size_t>(row)),
-                                       operand_tree(static_cast<std::size_t>(column))});
+EffectTree tree_of(std::int64_t position) {
+  return operand_tree(static_cast<std::size_t>(position));
 }
-RecordedValue masked_left(const RecordedValue& a, std::int64_t row, std::int64_t column) {
-  return recorded(Operation::kMaskedLeft, {a.tree, operand_tree(static_cast<std::size_t>(row)),
-                                           operand_tree(static_cast<std::size_t>(column))});
+
+template <Operation kOperation, class... More>
+RecordedValue operated(OperationTag<kOperation>, const RecordedValue& a, const More&... more) {
+  return {{kOperation, 0, {a.tree, tree_of(more)...}}};
 }
 
 }  // namespace detail

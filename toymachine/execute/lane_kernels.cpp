@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "toymachine/language/instruction_table.hpp"
+#include "toymachine/execute/execute.hpp"
 
 #ifndef FLASHLAB_LANES
 #define FLASHLAB_LANES baseline
@@ -18,16 +18,6 @@ namespace {
 template <std::size_t Row>
 inline constexpr auto& kRow = std::get<Row>(kInstructionRows);
 
-/// Returns how many values the effect of a row reads: registers, or the cell of a load.
-template <std::size_t Row>
-constexpr std::size_t num_reads() {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < kRow<Row>.spec.num_operands; ++i) {
-    count += is_read(kRow<Row>.spec.operands[i]) ? 1U : 0U;
-  }
-  return count;
-}
-
 template <std::size_t Row, class Value, std::size_t... I>
 Value effect_of(const std::array<Value, kMaxReads>& in, std::index_sequence<I...>) {
   return kRow<Row>.effect(in[I]...);
@@ -35,7 +25,7 @@ Value effect_of(const std::array<Value, kMaxReads>& in, std::index_sequence<I...
 
 template <std::size_t Row, class Value>
 bool parallel(Value* __restrict__ out, const Value* const* in, std::size_t n) {
-  constexpr std::size_t kReads = num_reads<Row>();
+  constexpr std::size_t kReads = RowLayout<Row>::kNumReads;
   const Value* a = in[0];
   const Value* b = kReads > 1 ? in[1] : a;
   const Value* c = kReads > 2 ? in[2] : a;
@@ -51,7 +41,7 @@ bool parallel(Value* __restrict__ out, const Value* const* in, std::size_t n) {
 
 template <std::size_t Row, std::size_t Position, class Value>
 bool chain(Value* out, const Value* const* in, std::size_t n) {
-  constexpr std::size_t kReads = num_reads<Row>();
+  constexpr std::size_t kReads = RowLayout<Row>::kNumReads;
   if constexpr (Position < kReads) {
     Value carried = out[-1];
     int illegal = 0;

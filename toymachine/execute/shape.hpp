@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "toymachine/language/instruction_set.hpp"
+#include "toymachine/language/operations.hpp"
 
 namespace flashlab::toy::detail {
 
@@ -50,60 +50,26 @@ BasicShape<Extent> broadcast(const BasicShape<Extent>& a, const BasicShape<Exten
 template <class Extent>
 struct ProductShape : BasicShape<Extent> {};
 
-template <class Extent>
-ProductShape<Extent> product(const BasicShape<Extent>& a, const BasicShape<Extent>& b) {
-  const bool fits = a.fits && b.fits && a.cols == b.rows;
-  return {{a.rows, b.cols, fits}};
+template <Operation kOperation, class Extent, class... More>
+auto operated(OperationTag<kOperation>, const BasicShape<Extent>& a, const More&... more) {
+  constexpr ShapeRule kRule = spec_of(kOperation).shape;
+  if constexpr (kRule == ShapeRule::kProduct) {
+    const BasicShape<Extent>& b = (more, ...);
+    return ProductShape<Extent>{{a.rows, b.cols, a.fits && b.fits && a.cols == b.rows}};
+  } else if constexpr (kRule == ShapeRule::kColumn) {
+    return BasicShape<Extent>{a.rows, Extent{1}, a.fits};
+  } else if constexpr (kRule == ShapeRule::kElementwise && sizeof...(more) == 1) {
+    return broadcast<Extent>(a, more...);
+  } else {
+    static_assert(kRule == ShapeRule::kMask || sizeof...(more) == 0);
+    return BasicShape<Extent>(a);
+  }
 }
 template <class Extent>
-BasicShape<Extent> operator+(const ProductShape<Extent>& a, const BasicShape<Extent>& b) {
+BasicShape<Extent> operated(OperationTag<Operation::kPlus>, const ProductShape<Extent>& a,
+                            const BasicShape<Extent>& b) {
   const BasicShape<Extent>& whole = a;
   return broadcast(whole, b) == whole ? whole : misfit<Extent>();
-}
-
-template <class Extent>
-BasicShape<Extent> operator+(const BasicShape<Extent>& a, const BasicShape<Extent>& b) {
-  return broadcast(a, b);
-}
-template <class Extent>
-BasicShape<Extent> operator-(const BasicShape<Extent>& a, const BasicShape<Extent>& b) {
-  return broadcast(a, b);
-}
-template <class Extent>
-BasicShape<Extent> operator*(const BasicShape<Extent>& a, const BasicShape<Extent>& b) {
-  return broadcast(a, b);
-}
-template <class Extent>
-BasicShape<Extent> operator/(const BasicShape<Extent>& a, const BasicShape<Extent>& b) {
-  return broadcast(a, b);
-}
-template <class Extent>
-BasicShape<Extent> maximum(const BasicShape<Extent>& a, const BasicShape<Extent>& b) {
-  return broadcast(a, b);
-}
-template <class Extent>
-BasicShape<Extent> exponential(const BasicShape<Extent>& a) {
-  return a;
-}
-template <class Extent>
-BasicShape<Extent> logarithm(const BasicShape<Extent>& a) {
-  return a;
-}
-template <class Extent>
-BasicShape<Extent> masked(const BasicShape<Extent>& a, std::int64_t, std::int64_t) {
-  return a;
-}
-template <class Extent>
-BasicShape<Extent> masked_left(const BasicShape<Extent>& a, std::int64_t, std::int64_t) {
-  return a;
-}
-template <class Extent>
-BasicShape<Extent> row_maximum(const BasicShape<Extent>& a) {
-  return {a.rows, Extent{1}, a.fits};
-}
-template <class Extent>
-BasicShape<Extent> row_sum(const BasicShape<Extent>& a) {
-  return row_maximum(a);
 }
 
 /// The work of one execution (see FlopKind). `first` is the shape of the first operand as it is

@@ -104,22 +104,22 @@ struct TileView {
 
 template <class Element>
 struct TileBinary {
-  TileBinaryOp op;
+  Operation operation;
   TileView<Element> a, b;
 };
 template <class Element>
 struct TileUnary {
-  TileUnaryOp op;
+  Operation operation;
   TileView<Element> a;
 };
 template <class Element>
 struct TileReduce {
-  TileReduceOp op;
+  Operation operation;
   TileView<Element> a;
 };
 template <class Element>
 struct TileMask {
-  MaskEdge edge;
+  Operation operation;
   TileView<Element> a;
   std::int64_t first_row, first_column;
 };
@@ -133,56 +133,24 @@ struct TileProductSum {
   TileView<Element> addend;
 };
 
-template <class E>
-TileBinary<E> operator+(const TileView<E>& a, const TileView<E>& b) {
-  return {TileBinaryOp::kPlus, a, b};
+template <Operation kOperation, class E, class... More>
+auto operated(OperationTag<kOperation>, const TileView<E>& a, const More&... more) {
+  constexpr ShapeRule kRule = spec_of(kOperation).shape;
+  if constexpr (kRule == ShapeRule::kProduct) {
+    return TileProduct<E>{a, more...};
+  } else if constexpr (kRule == ShapeRule::kColumn) {
+    return TileReduce<E>{kOperation, a};
+  } else if constexpr (kRule == ShapeRule::kMask) {
+    return TileMask<E>{kOperation, a, more...};
+  } else if constexpr (sizeof...(more) == 0) {
+    return TileUnary<E>{kOperation, a};
+  } else {
+    return TileBinary<E>{kOperation, a, more...};
+  }
 }
 template <class E>
-TileBinary<E> operator-(const TileView<E>& a, const TileView<E>& b) {
-  return {TileBinaryOp::kMinus, a, b};
-}
-template <class E>
-TileBinary<E> operator*(const TileView<E>& a, const TileView<E>& b) {
-  return {TileBinaryOp::kTimes, a, b};
-}
-template <class E>
-TileBinary<E> operator/(const TileView<E>& a, const TileView<E>& b) {
-  return {TileBinaryOp::kOver, a, b};
-}
-template <class E>
-TileBinary<E> maximum(const TileView<E>& a, const TileView<E>& b) {
-  return {TileBinaryOp::kMaximum, a, b};
-}
-template <class E>
-TileUnary<E> exponential(const TileView<E>& a) {
-  return {TileUnaryOp::kExponential, a};
-}
-template <class E>
-TileUnary<E> logarithm(const TileView<E>& a) {
-  return {TileUnaryOp::kLogarithm, a};
-}
-template <class E>
-TileReduce<E> row_maximum(const TileView<E>& a) {
-  return {TileReduceOp::kMaximum, a};
-}
-template <class E>
-TileReduce<E> row_sum(const TileView<E>& a) {
-  return {TileReduceOp::kSum, a};
-}
-template <class E>
-TileMask<E> masked(const TileView<E>& a, std::int64_t first_row, std::int64_t first_column) {
-  return {MaskEdge::kRight, a, first_row, first_column};
-}
-template <class E>
-TileMask<E> masked_left(const TileView<E>& a, std::int64_t first_row, std::int64_t first_column) {
-  return {MaskEdge::kLeft, a, first_row, first_column};
-}
-template <class E>
-TileProduct<E> product(const TileView<E>& a, const TileView<E>& b) {
-  return {a, b};
-}
-template <class E>
-TileProductSum<E> operator+(const TileProduct<E>& product, const TileView<E>& addend) {
+TileProductSum<E> operated(OperationTag<Operation::kPlus>, const TileProduct<E>& product,
+                           const TileView<E>& addend) {
   return {product, addend};
 }
 
@@ -190,29 +158,29 @@ TileProductSum<E> operator+(const TileProduct<E>& product, const TileView<E>& ad
 /// fill the block.
 template <class E>
 bool evaluate(const TileView<E>& a, Block<E> out) {
-  return evaluate(TileUnary<E>{TileUnaryOp::kCopy, a}, out);
+  return tile_kernels<E>().copy(out, a.strided({out.rows, out.cols}));
 }
 template <class E>
 bool evaluate(const TileBinary<E>& e, Block<E> out) {
   const Shape whole{out.rows, out.cols};
-  const auto op = static_cast<std::size_t>(e.op);
-  return tile_kernels<E>().binary[op](out, e.a.strided(whole), e.b.strided(whole));
+  const auto at = static_cast<std::size_t>(e.operation);
+  return tile_kernels<E>().binary[at](out, e.a.strided(whole), e.b.strided(whole));
 }
 template <class E>
 bool evaluate(const TileUnary<E>& e, Block<E> out) {
-  const auto op = static_cast<std::size_t>(e.op);
-  return tile_kernels<E>().unary[op](out, e.a.strided({out.rows, out.cols}));
+  const auto at = static_cast<std::size_t>(e.operation);
+  return tile_kernels<E>().unary[at](out, e.a.strided({out.rows, out.cols}));
 }
 template <class E>
 bool evaluate(const TileReduce<E>& e, Block<E> out) {
-  const auto op = static_cast<std::size_t>(e.op);
-  return tile_kernels<E>().reduce[op](out, {e.a.data, e.a.stride, 1}, e.a.shape.cols);
+  const auto at = static_cast<std::size_t>(e.operation);
+  return tile_kernels<E>().reduce[at](out, {e.a.data, e.a.stride, 1}, e.a.shape.cols);
 }
 template <class E>
 bool evaluate(const TileMask<E>& e, Block<E> out) {
-  const auto edge = static_cast<std::size_t>(e.edge);
-  return tile_kernels<E>().mask[edge](out, e.a.strided({out.rows, out.cols}), e.first_row,
-                                      e.first_column);
+  const auto at = static_cast<std::size_t>(e.operation);
+  return tile_kernels<E>().mask[at](out, e.a.strided({out.rows, out.cols}), e.first_row,
+                                    e.first_column);
 }
 template <class E>
 bool evaluate(const TileProduct<E>& e, Block<E> out) {

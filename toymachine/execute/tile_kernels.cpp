@@ -20,6 +20,7 @@
 #define Eigen FLASHLAB_JOIN(FlashlabEigen_, FLASHLAB_LANES)
 #include <Eigen/Core>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -31,22 +32,6 @@ namespace {
 template <class Element>
 bool is_legal(Element value) {
   return value < std::numeric_limits<Element>::infinity();
-}
-
-template <TileBinaryOp Op, class Element>
-Element apply(Element a, Element b) {
-  if constexpr (Op == TileBinaryOp::kPlus) return a + b;
-  if constexpr (Op == TileBinaryOp::kMinus) return a - b;
-  if constexpr (Op == TileBinaryOp::kTimes) return a * b;
-  if constexpr (Op == TileBinaryOp::kOver) return a / b;
-  if constexpr (Op == TileBinaryOp::kMaximum) return maximum(a, b);
-}
-
-template <TileUnaryOp Op, class Element>
-Element apply(Element a) {
-  if constexpr (Op == TileUnaryOp::kCopy) return a;
-  if constexpr (Op == TileUnaryOp::kExponential) return exponential(a);
-  if constexpr (Op == TileUnaryOp::kLogarithm) return logarithm(a);
 }
 
 /// Joins rows that are contiguous into one long row. A tile's rows are short, and starting and
@@ -71,7 +56,7 @@ bool legal(Block<Element> out) {
 
 /// The column strides are compile-time constants, so that the loop vectorises. There is no
 /// `restrict`, because an operand may be the block itself.
-template <TileBinaryOp Op, int AStride, int BStride, class Element>
+template <Operation kOperation, int AStride, int BStride, class Element>
 void binary_rows(Block<Element> out, Strided<Element> a, Strided<Element> b) {
   join_rows(out,
             AStride == 1 && BStride == 1 && a.row_stride == out.cols && b.row_stride == out.cols);
@@ -83,26 +68,35 @@ void binary_rows(Block<Element> out, Strided<Element> a, Strided<Element> b) {
     const Element b0 = from_b[0];
     FLASHLAB_INDEPENDENT_ITERATIONS
     for (std::int64_t c = 0; c < out.cols; ++c) {
-      to[c] = apply<Op>(AStride == 0 ? a0 : from_a[c], BStride == 0 ? b0 : from_b[c]);
+      to[c] = operated(OperationTag<kOperation>(), AStride == 0 ? a0 : from_a[c],
+                       BStride == 0 ? b0 : from_b[c]);
     }
   }
 }
 
-template <TileBinaryOp Op, class Element>
+template <Operation kOperation, class Element>
 bool tile_binary(Block<Element> out, Strided<Element> a, Strided<Element> b) {
   if (a.column_stride == 1 && b.column_stride == 1) {
-    binary_rows<Op, 1, 1>(out, a, b);
+    binary_rows<kOperation, 1, 1>(out, a, b);
   } else if (a.column_stride == 1) {
-    binary_rows<Op, 1, 0>(out, a, b);
+    binary_rows<kOperation, 1, 0>(out, a, b);
   } else if (b.column_stride == 1) {
-    binary_rows<Op, 0, 1>(out, a, b);
+    binary_rows<kOperation, 0, 1>(out, a, b);
   } else {
-    binary_rows<Op, 0, 0>(out, a, b);
+    binary_rows<kOperation, 0, 0>(out, a, b);
   }
   return legal(out);
 }
 
-template <TileUnaryOp Op, class Element>
+template <Operation kOperation>
+struct TileFunction {
+  template <class Element>
+  Element operator()(Element a) const {
+    return operated(OperationTag<kOperation>(), a);
+  }
+};
+
+template <class Function, class Element>
 bool tile_unary(Block<Element> out, Strided<Element> a) {
   join_rows(out, a.column_stride == 1 && a.row_stride == out.cols);
   int illegal = 0;
@@ -110,14 +104,14 @@ bool tile_unary(Block<Element> out, Strided<Element> a) {
     Element* to = out.data + r * out.stride;
     const Element* from = a.data + r * a.row_stride;
     if (a.column_stride == 0) {
-      const Element value = apply<Op>(from[0]);
+      const Element value = Function()(from[0]);
       for (std::int64_t c = 0; c < out.cols; ++c) to[c] = value;
       illegal |= is_legal(value) ? 0 : 1;
       continue;
     }
     FLASHLAB_INDEPENDENT_ITERATIONS
     for (std::int64_t c = 0; c < out.cols; ++c) {
-      const Element value = apply<Op>(from[c]);
+      const Element value = Function()(from[c]);
       to[c] = value;
       illegal |= is_legal(value) ? 0 : 1;
     }
@@ -128,28 +122,28 @@ bool tile_unary(Block<Element> out, Strided<Element> a) {
 template <class Element>
 using MappedRow = Eigen::Map<const Eigen::Array<Element, 1, Eigen::Dynamic>>;
 
-template <TileReduceOp Op, class Element>
+template <Operation kOperation, class Element>
 bool tile_reduce(Block<Element> out, Strided<Element> a, std::int64_t cols) {
+  static_assert(kOperation == Operation::kRowSum || kOperation == Operation::kRowMaximum);
   bool legal = true;
   for (std::int64_t r = 0; r < out.rows; ++r) {
     const MappedRow<Element> row(a.data + r * a.row_stride, cols);
-    const Element value = Op == TileReduceOp::kSum ? row.sum() : row.maxCoeff();
+    const Element value = kOperation == Operation::kRowSum ? row.sum() : row.maxCoeff();
     out.data[r * out.stride] = value;
     legal = legal && is_legal(value);
   }
   return legal;
 }
 
-template <MaskEdge Edge, class Element>
+template <Operation kOperation, class Element>
 bool mask(Block<Element> out, Strided<Element> a, std::int64_t first_row,
           std::int64_t first_column) {
   for (std::int64_t r = 0; r < out.rows; ++r) {
     Element* to = out.data + r * out.stride;
     const Element* from = a.data + r * a.row_stride;
     for (std::int64_t c = 0; c < out.cols; ++c) {
-      const Element value = from[c * a.column_stride];
-      to[c] = Edge == MaskEdge::kRight ? masked(value, first_row + r, first_column + c)
-                                       : masked_left(value, first_row + r, first_column + c);
+      to[c] = operated(OperationTag<kOperation>(), from[c * a.column_stride], first_row + r,
+                       first_column + c);
     }
   }
   return true;
@@ -199,19 +193,43 @@ bool written(Strided<Element> a, std::int64_t rows, std::int64_t cols) {
 
 template <class Element>
 constexpr TileKernels<Element> kernels() {
-  using B = TileBinaryOp;
-  using U = TileUnaryOp;
-  using R = TileReduceOp;
-  return {{&tile_binary<B::kPlus, Element>, &tile_binary<B::kMinus, Element>,
-           &tile_binary<B::kTimes, Element>, &tile_binary<B::kOver, Element>,
-           &tile_binary<B::kMaximum, Element>},
-          {&tile_unary<U::kCopy, Element>, &tile_unary<U::kExponential, Element>,
-           &tile_unary<U::kLogarithm, Element>},
-          {&tile_reduce<R::kMaximum, Element>, &tile_reduce<R::kSum, Element>},
-          {&mask<MaskEdge::kRight, Element>, &mask<MaskEdge::kLeft, Element>},
-          &tile_product<Element>,
-          &legal<Element>,
-          &written<Element>};
+  using Kernels = TileKernels<Element>;
+  TileKernels<Element> result{};
+  result.binary = operation_table<typename Kernels::Binary>(
+      []<Operation kOperation>(OperationTag<kOperation>) -> typename Kernels::Binary {
+        constexpr OperationSpec kSpec = spec_of(kOperation);
+        if constexpr (kSpec.shape == ShapeRule::kElementwise && kSpec.arity == 2) {
+          return &tile_binary<kOperation, Element>;
+        }
+        return nullptr;
+      });
+  result.unary = operation_table<typename Kernels::Unary>(
+      []<Operation kOperation>(OperationTag<kOperation>) -> typename Kernels::Unary {
+        constexpr OperationSpec kSpec = spec_of(kOperation);
+        if constexpr (kSpec.shape == ShapeRule::kElementwise && kSpec.arity == 1) {
+          return &tile_unary<TileFunction<kOperation>, Element>;
+        }
+        return nullptr;
+      });
+  result.reduce = operation_table<typename Kernels::Reduce>(
+      []<Operation kOperation>(OperationTag<kOperation>) -> typename Kernels::Reduce {
+        if constexpr (spec_of(kOperation).shape == ShapeRule::kColumn) {
+          return &tile_reduce<kOperation, Element>;
+        }
+        return nullptr;
+      });
+  result.mask = operation_table<typename Kernels::Mask>(
+      []<Operation kOperation>(OperationTag<kOperation>) -> typename Kernels::Mask {
+        if constexpr (spec_of(kOperation).shape == ShapeRule::kMask) {
+          return &mask<kOperation, Element>;
+        }
+        return nullptr;
+      });
+  result.copy = &tile_unary<std::identity, Element>;
+  result.product = &tile_product<Element>;
+  result.legal = &legal<Element>;
+  result.written = &written<Element>;
+  return result;
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 
+#include "toymachine/language/operations.hpp"
+
 namespace flashlab::toy::detail {
 
 /// Rows and columns in memory. A stride of 0 repeats: a broadcast column has column_stride 0, a
@@ -33,25 +35,21 @@ struct Factor {
   bool transposed = false;
 };
 
-enum class TileBinaryOp : std::uint8_t { kPlus, kMinus, kTimes, kOver, kMaximum };
-enum class TileUnaryOp : std::uint8_t { kCopy, kExponential, kLogarithm };
-enum class TileReduceOp : std::uint8_t { kMaximum, kSum };
-enum class MaskEdge : std::uint8_t { kRight, kLeft };
-
-/// Results are true if every element written is legal: below +inf and not NaN.
+/// Tables by operation; an operation of another kind has no kernel. Results are true if every element
+/// written is legal: below +inf and not NaN.
 template <class Element>
 struct TileKernels {
   using Binary = bool (*)(Block<Element>, Strided<Element>, Strided<Element>);
   using Unary = bool (*)(Block<Element>, Strided<Element>);
-  std::array<Binary, 5> binary;  // by TileBinaryOp; an operand may be the block itself
-  std::array<Unary, 3> unary;    // by TileUnaryOp; the operand may be the block itself
   /// The result is a block of one column.
-  std::array<bool (*)(Block<Element>, Strided<Element>, std::int64_t cols), 2> reduce;
+  using Reduce = bool (*)(Block<Element>, Strided<Element>, std::int64_t cols);
   using Mask = bool (*)(Block<Element>, Strided<Element>, std::int64_t first_row,
                         std::int64_t first_column);
-  /// Copies; -inf where column + first_column is greater (kRight) or less (kLeft) than row +
-  /// first_row.
-  std::array<Mask, 2> mask;  // by MaskEdge
+  std::array<Binary, kNumOperations> binary;  // an operand may be the block itself
+  std::array<Unary, kNumOperations> unary;    // the operand may be the block itself
+  std::array<Reduce, kNumOperations> reduce;
+  std::array<Mask, kNumOperations> mask;
+  Unary copy;
   /// block = a b, or block += a b: only Eigen's product.
   void (*product)(Block<Element>, Factor<Element> a, Factor<Element> b, bool add);
   bool (*legal)(Block<Element>);

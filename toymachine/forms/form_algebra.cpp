@@ -76,11 +76,12 @@ struct FormAlgebra::Impl {
     switch (atom->kind) {
       case FormAtom::Kind::kInput:
         return store.input(atom->name, atom->indices);
-      case FormAtom::Kind::kLogarithm:
-        return store.logarithm(atom->args[0]);
-      case FormAtom::Kind::kMaximum: {
+      case FormAtom::Kind::kFunction: {
+        if (atom->args.size() == 1) return store.apply(atom->operation, atom->args[0]);
         const FormNode* result = atom->args[0];
-        for (const FormNode* arg : atom->args) result = store.maximum(result, arg);
+        for (std::size_t i = 1; i < atom->args.size(); ++i) {
+          result = store.apply(atom->operation, result, atom->args[i]);
+        }
         return result;
       }
       case FormAtom::Kind::kUndefined:
@@ -134,31 +135,32 @@ NormalForm FormAlgebra::local(const NormalForm& form) {
   return limited([&] { return impl_->shared(impl_->node(form)); });
 }
 
+NormalForm FormAlgebra::apply(Operation operation, const NormalForm& a, const NormalForm& b) {
+  return limited([&] {
+    const FormNode* const first = impl_->node(a);
+    const FormNode* const second = spec_of(operation).arity == 2 ? impl_->node(b) : nullptr;
+    return impl_->shared(impl_->store.apply(operation, first, second));
+  });
+}
 NormalForm FormAlgebra::add(const NormalForm& a, const NormalForm& b) {
-  return limited([&] { return impl_->shared(impl_->store.add(impl_->node(a), impl_->node(b))); });
+  return apply(Operation::kPlus, a, b);
 }
 NormalForm FormAlgebra::subtract(const NormalForm& a, const NormalForm& b) {
-  return limited(
-      [&] { return impl_->shared(impl_->store.subtract(impl_->node(a), impl_->node(b))); });
+  return apply(Operation::kMinus, a, b);
 }
 NormalForm FormAlgebra::multiply(const NormalForm& a, const NormalForm& b) {
-  return limited(
-      [&] { return impl_->shared(impl_->store.multiply(impl_->node(a), impl_->node(b))); });
+  return apply(Operation::kTimes, a, b);
 }
 NormalForm FormAlgebra::divide(const NormalForm& a, const NormalForm& b) {
-  return limited(
-      [&] { return impl_->shared(impl_->store.divide(impl_->node(a), impl_->node(b))); });
+  return apply(Operation::kOver, a, b);
 }
 NormalForm FormAlgebra::maximum(const NormalForm& a, const NormalForm& b) {
-  return limited(
-      [&] { return impl_->shared(impl_->store.maximum(impl_->node(a), impl_->node(b))); });
+  return apply(Operation::kMaximum, a, b);
 }
 NormalForm FormAlgebra::exponential(const NormalForm& a) {
-  return limited([&] { return impl_->shared(impl_->store.exponential(impl_->node(a))); });
+  return apply(Operation::kExponential, a);
 }
-NormalForm FormAlgebra::logarithm(const NormalForm& a) {
-  return limited([&] { return impl_->shared(impl_->store.logarithm(impl_->node(a))); });
-}
+NormalForm FormAlgebra::logarithm(const NormalForm& a) { return apply(Operation::kLogarithm, a); }
 
 NormalForm FormAlgebra::effect(std::size_t row, std::span<const NormalForm> operands) {
   return limited([&] {
@@ -200,8 +202,9 @@ std::optional<FormFunction> FormAlgebra::function(const NormalForm& form) {
     const auto share = [&](const FormNode* arg) { result.args.push_back(impl_->shared(arg)); };
     if (const FormAtom* atom = detail::as_atom(node)) {
       using Kind = FormFunction::Kind;
-      constexpr Kind kKinds[] = {Kind::kCell, Kind::kMaximum, Kind::kLogarithm, Kind::kUndefined};
+      constexpr Kind kKinds[] = {Kind::kCell, Kind::kFunction, Kind::kUndefined};
       result.kind = kKinds[static_cast<std::size_t>(atom->kind)];
+      result.operation = atom->operation;
       if (result.kind == Kind::kCell) {
         result.array = atom->name;
         result.indices = atom->indices;
@@ -215,7 +218,8 @@ std::optional<FormFunction> FormAlgebra::function(const NormalForm& form) {
     const FormTerm& term = node->numerator[0];
     if (!term.number.is_one() || !term.monomial->powers.empty()) return {};
     if (term.monomial->exponent == nullptr) return {};
-    result.kind = FormFunction::Kind::kExponential;
+    result.kind = FormFunction::Kind::kFunction;
+    result.operation = Operation::kExponential;
     share(term.monomial->exponent);
     return result;
   });
@@ -231,9 +235,13 @@ NormalForm FormAlgebra::substituted(const NormalForm& form, const Substitute& ce
       const FormFunction what = *function(base);
       if (what.kind == FormFunction::Kind::kCell) return local(cell(what.array, what.indices));
       NormalForm first = visit(what.args[0]);
-      if (what.kind == FormFunction::Kind::kExponential) return exponential(first);
-      if (what.kind == FormFunction::Kind::kLogarithm) return logarithm(first);
-      for (const NormalForm& arg : what.args) first = maximum(first, visit(arg));
+      if (what.kind == FormFunction::Kind::kUndefined) {
+        throw std::invalid_argument("a value that is undefined has no parts");
+      }
+      if (what.args.size() == 1) return apply(what.operation, first);
+      for (std::size_t i = 1; i < what.args.size(); ++i) {
+        first = apply(what.operation, first, visit(what.args[i]));
+      }
       return first;
     };
     const FormParts all = parts(given);
@@ -315,21 +323,21 @@ class Evaluation {
       case FormAtom::Kind::kInput:
         for (std::size_t p = 0; p < num_points_; ++p) result[p] = cell_(atom.name, atom.indices, p);
         break;
-      case FormAtom::Kind::kLogarithm:
+      case FormAtom::Kind::kFunction:
         result = (*this)(atom.args[0]);
-        for (double& x : result) x = std::log(x);
-        break;
-      case FormAtom::Kind::kMaximum:
-        result = (*this)(atom.args[0]);
-        for (const FormNode* arg : atom.args) {
-          const Points& other = (*this)(arg);
-          for (std::size_t p = 0; p < num_points_; ++p) result[p] = std::fmax(result[p], other[p]);
+        if (atom.args.size() == 1) apply(atom.operation, result, result);
+        for (std::size_t i = 1; i < atom.args.size(); ++i) {
+          apply(atom.operation, result, (*this)(atom.args[i]));
         }
         break;
       case FormAtom::Kind::kUndefined:
         break;
     }
     return result;
+  }
+
+  static void apply(Operation operation, Points& a, const Points& b) {
+    for (std::size_t p = 0; p < a.size(); ++p) a[p] = detail::value_of(operation, a[p], b[p]);
   }
 
   std::size_t num_points_;

@@ -12,11 +12,12 @@
 #include <vector>
 
 #include "toymachine/forms/normal_form.hpp"
+#include "toymachine/language/operations.hpp"
 
 namespace flashlab::toy {
 
-/// One factor of a product: an input cell, a maximum, a logarithm or e^form, to a positive
-/// or negative power.
+/// One factor of a product: an input cell, or a function such as a maximum, a logarithm or e^form, to
+/// a positive or negative power.
 struct FormFactor {
   NormalForm base;
   int power = 1;
@@ -37,11 +38,14 @@ struct FormParts {
 
 /// The function that a factor's base is.
 struct FormFunction {
-  enum class Kind : std::uint8_t { kCell, kMaximum, kLogarithm, kExponential, kUndefined };
+  enum class Kind : std::uint8_t { kCell, kFunction, kUndefined };
   Kind kind = Kind::kUndefined;
+  Operation operation{};              // of a function
   std::string array;                  // of a cell
   std::vector<std::int64_t> indices;  // of a cell
   std::vector<NormalForm> args;       // arguments of a maximum, the exponent, …
+
+  bool is(Operation function) const { return kind == Kind::kFunction && operation == function; }
 };
 
 /// A store of forms: forms made by it are equal if they are the same pointer. It accepts forms from
@@ -52,6 +56,8 @@ class FormAlgebra {
 
   NormalForm number(double value);  // finite
   NormalForm cell(const std::string& array, const std::vector<std::int64_t>& indices);
+  /// Returns the operation on one or two scalars.
+  NormalForm apply(Operation operation, const NormalForm& a, const NormalForm& b = {});
   NormalForm add(const NormalForm& a, const NormalForm& b);
   NormalForm subtract(const NormalForm& a, const NormalForm& b);
   NormalForm multiply(const NormalForm& a, const NormalForm& b);

@@ -1,8 +1,6 @@
 // A normal form as a value of the machine, for the effects of the instruction table.
 #pragma once
 
-#include <cstdint>
-
 #include "toymachine/execute/execute.hpp"
 #include "toymachine/forms/normal_form_store.hpp"
 
@@ -13,31 +11,18 @@ struct FormValue {
   const FormNode* node = nullptr;  // null: never written
 };
 
-inline FormValue operator+(const FormValue& a, const FormValue& b) {
-  return {a.store, a.store->add(a.node, b.node)};
-}
-inline FormValue operator-(const FormValue& a, const FormValue& b) {
-  return {a.store, a.store->subtract(a.node, b.node)};
-}
-inline FormValue operator*(const FormValue& a, const FormValue& b) {
-  return {a.store, a.store->multiply(a.node, b.node)};
-}
-inline FormValue operator/(const FormValue& a, const FormValue& b) {
-  return {a.store, a.store->divide(a.node, b.node)};
-}
-inline FormValue product(const FormValue& a, const FormValue& b) { return a * b; }
-inline FormValue maximum(const FormValue& a, const FormValue& b) {
-  return {a.store, a.store->maximum(a.node, b.node)};
-}
-inline FormValue exponential(const FormValue& a) { return {a.store, a.store->exponential(a.node)}; }
-inline FormValue logarithm(const FormValue& a) { return {a.store, a.store->logarithm(a.node)}; }
-inline FormValue row_maximum(const FormValue& a) { return a; }
-inline FormValue row_sum(const FormValue& a) { return a; }
-inline FormValue masked(const FormValue& a, std::int64_t row, std::int64_t column) {
-  return column > row ? FormValue{a.store, a.store->minus_infinity()} : a;
-}
-inline FormValue masked_left(const FormValue& a, std::int64_t row, std::int64_t column) {
-  return column < row ? FormValue{a.store, a.store->minus_infinity()} : a;
+/// Scalars only.
+template <Operation kOperation, class... More>
+FormValue operated(OperationTag<kOperation>, const FormValue& a, const More&... more) {
+  constexpr auto kOnScalars = on_scalars(kOperation);
+  if constexpr (!kOnScalars) {
+    return a;
+  } else if constexpr (spec_of(kOperation).shape == ShapeRule::kMask) {
+    const bool is_seen = operated(OperationTag<kOperation>(), 0.0, more...) == 0;
+    return is_seen ? a : FormValue{a.store, a.store->minus_infinity()};
+  } else {
+    return {a.store, a.store->apply(*kOnScalars, a.node, more.node...)};
+  }
 }
 
 template <>

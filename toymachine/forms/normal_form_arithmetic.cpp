@@ -44,6 +44,17 @@ bool same_but_for_constant(const FormNode* a, const FormNode* b) {
   return left == a->numerator.end() && right == b->numerator.end();
 }
 
+/// Whether the first term has a negative number, which the first of -a has not.
+bool is_negative(const FormNode* form) {
+  return !form->minus_infinity && !form->numerator.empty() && form->numerator[0].number.sign() < 0;
+}
+
+/// Whether the form is a number, and not positive.
+bool is_not_positive(const FormNode* form) {
+  const Rational* number = as_rational(form);
+  return number != nullptr && number->sign() <= 0;
+}
+
 }  // namespace
 
 const FormNode* FormStore::undefined(std::string what, std::vector<const FormNode*> args) {
@@ -124,40 +135,51 @@ const FormNode* FormStore::divide(const FormNode* a, const FormNode* b) {
   return multiply(a, quotient(b->denominator.empty() ? one : b->denominator, b->numerator));
 }
 
-/// Adds to a maximum's arguments; no two of them differ by a number only.
-void FormStore::add_argument(std::vector<const FormNode*>& args, const FormNode* form) {
+const FormNode* FormStore::function(Operation operation, std::vector<const FormNode*> args) {
+  FormAtom result;
+  result.kind = FormAtom::Kind::kFunction;
+  result.operation = operation;
+  result.args = std::move(args);
+  return atom(std::move(result));
+}
+
+/// Adds to the arguments of a maximum or minimum; no two of them differ by a number only.
+void FormStore::add_argument(Operation operation, std::vector<const FormNode*>& args,
+                             const FormNode* form) {
   charge(args.size() + 1);
   for (const FormNode*& arg : args) {
     if (!same_but_for_constant(arg, form)) continue;
-    if (constant_part(arg) < constant_part(form)) arg = form;
+    const bool is_larger = constant_part(arg) < constant_part(form);
+    if (is_larger == (operation == Operation::kMaximum)) arg = form;
     return;
   }
   args.push_back(form);
 }
 
-const FormNode* FormStore::maximum(const FormNode* a, const FormNode* b) {
-  if (a->minus_infinity) return b;
-  if (b->minus_infinity || a == b) return a;
+/// The maximum or minimum.
+const FormNode* FormStore::extreme(Operation operation, const FormNode* a, const FormNode* b) {
+  const bool is_maximum = operation == Operation::kMaximum;
+  if (a == b) return a;
+  if (a->minus_infinity) return is_maximum ? b : a;
+  if (b->minus_infinity) return is_maximum ? a : b;
   std::vector<const FormNode*> args;
   for (const FormNode* form : {a, b}) {
     const FormAtom* atom = as_atom(form);
-    if (atom && atom->kind == FormAtom::Kind::kMaximum) {
-      for (const FormNode* arg : atom->args) add_argument(args, arg);
+    if (atom && atom->is(operation)) {
+      for (const FormNode* arg : atom->args) add_argument(operation, args, arg);
     } else {
-      add_argument(args, form);
+      add_argument(operation, args, form);
     }
   }
   if (args.size() == 1) return args[0];
   if (args.size() > limits_.max_terms) {
-    throw FormTooLarge{"a maximum of " + std::to_string(args.size()) + " formulas",
+    throw FormTooLarge{std::string(is_maximum ? "a maximum" : "a minimum") + " of " +
+                           std::to_string(args.size()) + " formulas",
                        "at most " + std::to_string(limits_.max_terms)};
   }
   std::sort(args.begin(), args.end(),
             [](const FormNode* p, const FormNode* q) { return p->value < q->value; });
-  FormAtom result;
-  result.kind = FormAtom::Kind::kMaximum;
-  result.args = std::move(args);
-  return atom(std::move(result));
+  return function(operation, std::move(args));
 }
 
 const FormNode* FormStore::raised(const FormNode* base, int exponent) {
@@ -174,8 +196,7 @@ const FormNode* FormStore::exponential(const FormNode* a) {
   for (const FormTerm& term : a->numerator) {
     const auto& powers = term.monomial->powers;
     const bool is_log = a->denominator.empty() && !term.monomial->exponent && powers.size() == 1 &&
-                        powers[0].second == 1 &&
-                        powers[0].first->kind == FormAtom::Kind::kLogarithm;
+                        powers[0].second == 1 && powers[0].first->is(Operation::kLogarithm);
     if (is_log && term.number.is_integer() && term.number < Rational(kLargestLogPower + 1) &&
         Rational(-kLargestLogPower - 1) < term.number) {
       const int exponent = static_cast<int>(term.number.value().get_d());
@@ -204,10 +225,61 @@ const FormNode* FormStore::logarithm(const FormNode* a) {
     a = quotient(scaled(a->numerator, 1, monomial(std::move(inverse))), a->denominator);
     if (a == one_) return outside;
   }
-  FormAtom result;
-  result.kind = FormAtom::Kind::kLogarithm;
-  result.args = {a};
-  return add(outside, atom(std::move(result)));
+  return add(outside, function(Operation::kLogarithm, {a}));
+}
+
+/// |a| is |-a|.
+const FormNode* FormStore::absolute(const FormNode* a) {
+  if (a->minus_infinity) return undefined("abs", {a});
+  const FormNode* positive = is_negative(a) ? subtract(zero_, a) : a;
+  return as_rational(a) ? positive : function(Operation::kAbsolute, {positive});
+}
+
+/// f(-a) = -f(a) and f(0) = 0.
+const FormNode* FormStore::odd_function(Operation operation, const FormNode* a) {
+  if (a == zero_) return zero_;
+  if (!is_negative(a)) return function(operation, {a});
+  return subtract(zero_, function(operation, {subtract(zero_, a)}));
+}
+
+const FormNode* FormStore::logarithm_of_two() { return logarithm(number(2)); }
+
+const FormNode* FormStore::apply(Operation operation, const FormNode* a, const FormNode* b) {
+  switch (operation) {
+    case Operation::kPlus:
+      return add(a, b);
+    case Operation::kMinus:
+      return subtract(a, b);
+    case Operation::kTimes:
+      return multiply(a, b);
+    case Operation::kOver:
+      return divide(a, b);
+    case Operation::kMaximum:
+    case Operation::kMinimum:
+      return extreme(operation, a, b);
+    case Operation::kAbsolute:
+      return absolute(a);
+    case Operation::kExponential:
+      return exponential(a);
+    case Operation::kLogarithm:
+      return logarithm(a);
+    case Operation::kTanh:
+      return a->minus_infinity ? number(-1) : odd_function(operation, a);
+    case Operation::kReciprocal:
+      return divide(one_, a);
+    case Operation::kBinaryExponential:  // e^(a log 2)
+      return a->minus_infinity ? zero_ : exponential(multiply(a, logarithm_of_two()));
+    case Operation::kBinaryLogarithm:  // of what is not positive, an error
+      return a == zero_ ? undefined("log2", {a}) : divide(logarithm(a), logarithm_of_two());
+    default:
+      break;
+  }
+  const bool has_no_value =
+      a->minus_infinity || (operation == Operation::kReciprocalRoot && is_not_positive(a));
+  std::vector<const FormNode*> args{a};
+  if (b != nullptr) args.push_back(b);
+  return has_no_value ? undefined(std::string(spec_of(operation).name), std::move(args))
+                      : function(operation, std::move(args));
 }
 
 }  // namespace flashlab::toy::detail

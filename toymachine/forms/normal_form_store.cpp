@@ -19,7 +19,8 @@ void check_depth(int depth) {
 }
 
 std::uint64_t content_hash(const FormAtom& atom) {
-  std::uint64_t hash = static_cast<std::uint64_t>(atom.kind);
+  std::uint64_t hash =
+      mixed(static_cast<std::uint64_t>(atom.kind), static_cast<std::uint64_t>(atom.operation));
   for (const char c : atom.name) hash = mixed(hash, static_cast<unsigned char>(c));
   for (const std::int64_t index : atom.indices) {
     hash = mixed(hash, static_cast<std::uint64_t>(index));
@@ -29,7 +30,8 @@ std::uint64_t content_hash(const FormAtom& atom) {
 }
 
 bool is_same_atom(const FormAtom& a, const FormAtom& b) {
-  return a.kind == b.kind && a.name == b.name && a.indices == b.indices && a.args == b.args;
+  return a.kind == b.kind && a.operation == b.operation && a.name == b.name &&
+         a.indices == b.indices && a.args == b.args;
 }
 
 int depth_of(const FormSum& sum) {
@@ -226,6 +228,7 @@ const FormMonomial* FormStore::import(const FormMonomial* other) {
   for (const auto& [atom_there, exponent] : other->powers) {
     FormAtom copy;
     copy.kind = atom_there->kind;
+    copy.operation = atom_there->operation;
     copy.name = atom_there->name;
     copy.indices = atom_there->indices;
     for (const FormNode* arg : atom_there->args) copy.args.push_back(import(arg));

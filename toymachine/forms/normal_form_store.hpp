@@ -26,13 +26,16 @@ using FormNode = NormalForm::Node;
 
 /// A variable of the sums: an input cell, or a function that algebra cannot simplify.
 struct FormAtom {
-  enum class Kind : std::uint8_t { kInput, kMaximum, kLogarithm, kUndefined };
+  enum class Kind : std::uint8_t { kInput, kFunction, kUndefined };
   Kind kind = Kind::kInput;
+  Operation operation{};              // of a function
   std::string name;                   // of the input array, or of the undefined operation
   std::vector<std::int64_t> indices;  // of the input cell
-  std::vector<const FormNode*> args;  // of a maximum, in order; of a logarithm, one
+  std::vector<const FormNode*> args;  // of a function; those of a maximum in order
   std::array<std::uint64_t, kNumFields> value{};
   int depth = 0;
+
+  bool is(Operation function) const { return kind == Kind::kFunction && operation == function; }
 };
 
 struct FormMonomial {
@@ -82,6 +85,9 @@ class FormStore {
   FormStore& operator=(const FormStore&) = delete;
 
   // Each of these throws FormTooLarge.
+  /// Returns the operation on one or two scalars: by its rule (normal_form_arithmetic.cpp), or a
+  /// function of its arguments that equals only itself.
+  const FormNode* apply(Operation operation, const FormNode* a, const FormNode* b = nullptr);
   const FormNode* number(const Rational& value);
   const FormNode* minus_infinity() const { return minus_infinity_; }
   const FormNode* input(std::string name, std::vector<std::int64_t> indices);
@@ -89,7 +95,9 @@ class FormStore {
   const FormNode* subtract(const FormNode* a, const FormNode* b);
   const FormNode* multiply(const FormNode* a, const FormNode* b);
   const FormNode* divide(const FormNode* a, const FormNode* b);
-  const FormNode* maximum(const FormNode* a, const FormNode* b);
+  const FormNode* maximum(const FormNode* a, const FormNode* b) {
+    return extreme(Operation::kMaximum, a, b);
+  }
   const FormNode* exponential(const FormNode* a);
   const FormNode* logarithm(const FormNode* a);
   /// Returns another store's form in this store.
@@ -132,7 +140,12 @@ class FormStore {
   const FormNode* quotient(FormSum numerator, const FormSum& denominator);
   const FormNode* undefined(std::string what, std::vector<const FormNode*> args);
   const FormNode* times_infinity(const FormNode* infinite, const FormNode* factor);
-  void add_argument(std::vector<const FormNode*>& args, const FormNode* form);
+  const FormNode* function(Operation operation, std::vector<const FormNode*> args);
+  const FormNode* extreme(Operation operation, const FormNode* a, const FormNode* b);
+  void add_argument(Operation operation, std::vector<const FormNode*>& args, const FormNode* form);
+  const FormNode* absolute(const FormNode* a);
+  const FormNode* odd_function(Operation operation, const FormNode* a);
+  const FormNode* logarithm_of_two();
   const FormNode* raised(const FormNode* base, int exponent);
 
   FormLimits limits_;

@@ -10,6 +10,7 @@ namespace {
 /// The usual order of factors: inputs by array and indices, then the others.
 bool reads_before(const FormAtom* a, const FormAtom* b) {
   if (a->kind != b->kind) return a->kind < b->kind;
+  if (a->operation != b->operation) return a->operation < b->operation;
   if (a->name != b->name) return a->name < b->name;
   if (a->indices != b->indices) return a->indices < b->indices;
   return a->value[0] < b->value[0];
@@ -152,9 +153,9 @@ class FormWriter {
       for (const std::int64_t index : atom.indices) text_ += "[" + std::to_string(index) + "]";
       return;
     }
-    text_ += atom.kind == FormAtom::Kind::kMaximum     ? "max("
-             : atom.kind == FormAtom::Kind::kLogarithm ? "log("
-                                                       : "undefined(" + atom.name + ": ";
+    const bool is_function = atom.kind == FormAtom::Kind::kFunction;
+    text_ += is_function ? std::string(spec_of(atom.operation).name) + "("
+                         : "undefined(" + atom.name + ": ";
     std::vector<std::string> args;
     std::size_t length = 0;
     for (const FormNode* arg : atom.args) {
@@ -163,7 +164,7 @@ class FormWriter {
       args.back().resize(std::min(args.back().size(), max_length_));
       length += args.back().size();
     }
-    if (atom.kind == FormAtom::Kind::kMaximum) std::sort(args.begin(), args.end(), by_length);
+    if (is_function && is_list(atom.operation)) std::sort(args.begin(), args.end(), by_length);
     for (std::size_t i = 0; i < args.size(); ++i) text_ += (i > 0 ? ", " : "") + args[i];
     text_ += ")";
   }

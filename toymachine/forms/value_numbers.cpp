@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <limits>
 
 #include "toymachine/budget/budget.hpp"
@@ -14,45 +13,23 @@ namespace {
 
 /// A value for the effects of the instruction table, which find its operations by its type.
 struct Numbered {
-  using Op = ValueTable::Op;
-
   ValueTable* table = nullptr;
   ValueNumber number = kNoValue;
-
-  Numbered made(Op op, ValueNumber other = kNoValue) const {
-    return {table, table->operation(op, number, other)};
-  }
-
-  friend Numbered operator+(const Numbered& a, const Numbered& b) {
-    return a.made(Op::kSum, b.number);
-  }
-  friend Numbered operator-(const Numbered& a, const Numbered& b) {
-    return a.made(Op::kDifference, b.number);
-  }
-  friend Numbered operator*(const Numbered& a, const Numbered& b) {
-    return a.made(Op::kProduct, b.number);
-  }
-  friend Numbered operator/(const Numbered& a, const Numbered& b) {
-    return a.made(Op::kQuotient, b.number);
-  }
-  friend Numbered maximum(const Numbered& a, const Numbered& b) {
-    return a.made(Op::kMaximum, b.number);
-  }
-  friend Numbered exponential(const Numbered& a) { return a.made(Op::kExponential); }
-  friend Numbered logarithm(const Numbered& a) { return a.made(Op::kLogarithm); }
-  // Scalars only.
-  friend Numbered product(const Numbered& a, const Numbered& b) { return a * b; }
-  friend Numbered row_maximum(const Numbered& a) { return a; }
-  friend Numbered row_sum(const Numbered& a) { return a; }
-  friend Numbered masked(const Numbered& a, std::int64_t row, std::int64_t column) {
-    if (column <= row) return a;
-    return {a.table, a.table->constant(-std::numeric_limits<float>::infinity())};
-  }
-  friend Numbered masked_left(const Numbered& a, std::int64_t row, std::int64_t column) {
-    if (column >= row) return a;
-    return {a.table, a.table->constant(-std::numeric_limits<float>::infinity())};
-  }
 };
+
+/// Scalars only.
+template <Operation kOperation, class... More>
+Numbered operated(OperationTag<kOperation>, const Numbered& a, const More&... more) {
+  constexpr auto kOnScalars = on_scalars(kOperation);
+  if constexpr (!kOnScalars) {
+    return a;
+  } else if constexpr (spec_of(kOperation).shape == ShapeRule::kMask) {
+    const float seen = operated(OperationTag<kOperation>(), 0.0F, more...);
+    return seen == 0 ? a : Numbered{a.table, a.table->constant(seen)};
+  } else {
+    return {a.table, a.table->operation(*kOnScalars, a.number, more.number...)};
+  }
+}
 
 }  // namespace
 
@@ -66,58 +43,35 @@ struct ValueTraits<Numbered> {
 
 }  // namespace detail
 
-namespace {
-
-float computed(ValueTable::Op op, float a, float b) {
-  switch (op) {
-    case ValueTable::Op::kSum:
-      return a + b;
-    case ValueTable::Op::kDifference:
-      return a - b;
-    case ValueTable::Op::kProduct:
-      return a * b;
-    case ValueTable::Op::kQuotient:
-      return a / b;
-    case ValueTable::Op::kExponential:
-      return detail::exponential(a);
-    case ValueTable::Op::kLogarithm:
-      return std::log(a);
-    default:
-      return std::numeric_limits<float>::quiet_NaN();
-  }
-}
-
-}  // namespace
-
-ValueNumber ValueTable::number(Op op, std::vector<std::uint32_t> parts) {
+ValueNumber ValueTable::number(Made by, std::vector<std::uint32_t> parts) {
   const auto next = static_cast<ValueNumber>(entries_.size());
-  const auto [at, is_new] = numbers_.try_emplace({op, parts}, next);
-  if (is_new) entries_.push_back({op, std::move(parts)});
+  const auto [at, is_new] = numbers_.try_emplace({by, parts}, next);
+  if (is_new) entries_.push_back({by, std::move(parts)});
   return at->second;
 }
 
 ValueNumber ValueTable::input(const std::string& array, std::int64_t element) {
   const auto next = static_cast<std::uint32_t>(arrays_.size());
   const std::uint32_t name = arrays_.try_emplace(array, next).first->second;
-  return number(Op::kInput, {name, static_cast<std::uint32_t>(element)});
+  return number({Kind::kInput, {}}, {name, static_cast<std::uint32_t>(element)});
 }
 
 ValueNumber ValueTable::constant(float value) {
-  return number(Op::kConstant, {std::bit_cast<std::uint32_t>(value == 0 ? 0.0F : value)});
+  return number({Kind::kConstant, {}}, {std::bit_cast<std::uint32_t>(value == 0 ? 0.0F : value)});
 }
 
 std::optional<float> ValueTable::constant_of(ValueNumber value) const {
   const Entry& entry = entries_[value];
-  if (entry.op != Op::kConstant || entry.parts.empty()) return std::nullopt;
+  if (entry.by.first != Kind::kConstant || entry.parts.empty()) return std::nullopt;
   return std::bit_cast<float>(entry.parts[0]);
 }
 
 /// Handles an operation that leaves an operand unchanged, or whose operands are all known.
-std::optional<ValueNumber> ValueTable::folded(Op op, ValueNumber a, ValueNumber b) {
+std::optional<ValueNumber> ValueTable::folded(Operation operation, ValueNumber a, ValueNumber b) {
   const auto left = constant_of(a), right = constant_of(b);
   const bool unary = b == kNoValue;
   if (left && (unary || right)) {
-    const float value = computed(op, *left, right.value_or(0));
+    const float value = detail::value_of(operation, *left, right.value_or(0));
     // A result that is an error is not folded.
     if (value < std::numeric_limits<float>::infinity()) return constant(value);
     return std::nullopt;
@@ -125,41 +79,45 @@ std::optional<ValueNumber> ValueTable::folded(Op op, ValueNumber a, ValueNumber 
   const auto leaves = [&](const std::optional<float>& operand, float neutral) {
     return operand && *operand == neutral;
   };
-  const bool sum = op == Op::kSum, product = op == Op::kProduct;
+  const bool sum = operation == Operation::kPlus, product = operation == Operation::kTimes;
+  const bool difference = operation == Operation::kMinus, quotient = operation == Operation::kOver;
   if ((sum && leaves(left, 0)) || (product && leaves(left, 1))) return b;
-  if ((sum || op == Op::kDifference) && leaves(right, 0)) return a;
-  if ((product || op == Op::kQuotient) && leaves(right, 1)) return a;
+  if ((sum || difference) && leaves(right, 0)) return a;
+  if ((product || quotient) && leaves(right, 1)) return a;
   // Absorbs the other operand, whatever it is, unless the result is an error.
   constexpr float kLeast = -std::numeric_limits<float>::infinity();
-  if ((sum || op == Op::kDifference) && leaves(left, kLeast)) return a;
-  if ((product || op == Op::kQuotient) && leaves(left, 0) && !unary) return a;
+  if ((sum || difference) && leaves(left, kLeast)) return a;
+  if ((product || quotient) && leaves(left, 0) && !unary) return a;
   if ((sum && leaves(right, kLeast)) || (product && leaves(right, 0))) return b;
   return std::nullopt;
 }
 
-/// The set of a maximum's arguments, without -inf.
-ValueNumber ValueTable::maximum(ValueNumber a, ValueNumber b) {
+/// Returns the number of a maximum or minimum by the set of its arguments. Without -inf, which
+/// changes no maximum.
+ValueNumber ValueTable::set(Operation operation, ValueNumber a, ValueNumber b) {
+  constexpr float kLeast = -std::numeric_limits<float>::infinity();
   std::vector<std::uint32_t> parts;
   for (const ValueNumber value : {a, b}) {
     const Entry& entry = entries_[value];
-    if (entry.op == Op::kMaximum) {
+    if (entry.by == Made{Kind::kOperation, operation}) {
       parts.insert(parts.end(), entry.parts.begin(), entry.parts.end());
-    } else if (constant_of(value) != -std::numeric_limits<float>::infinity()) {
+    } else if (operation != Operation::kMaximum || constant_of(value) != kLeast) {
       parts.push_back(value);
     }
   }
   if (parts.empty()) return a;
   std::sort(parts.begin(), parts.end());
   parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
-  return parts.size() == 1 ? parts[0] : number(Op::kMaximum, std::move(parts));
+  return parts.size() == 1 ? parts[0] : number({Kind::kOperation, operation}, std::move(parts));
 }
 
-ValueNumber ValueTable::operation(Op op, ValueNumber a, ValueNumber b) {
-  if (op == Op::kMaximum) return maximum(a, b);
-  if (const auto known = folded(op, a, b)) return *known;
-  if (b == kNoValue) return number(op, {a});
-  if ((op == Op::kSum || op == Op::kProduct) && b < a) std::swap(a, b);
-  return number(op, {a, b});
+ValueNumber ValueTable::operation(Operation operation, ValueNumber a, ValueNumber b) {
+  const Grouping grouping = spec_of(operation).grouping;
+  if (grouping == Grouping::kSet) return set(operation, a, b);
+  if (const auto known = folded(operation, a, b)) return *known;
+  if (b == kNoValue) return number({Kind::kOperation, operation}, {a});
+  if (grouping != Grouping::kFixed && b < a) std::swap(a, b);
+  return number({Kind::kOperation, operation}, {a, b});
 }
 
 std::optional<NumberedRun> run_numbers(const BoundProgram& program, const UnrolledProgram& unrolled,

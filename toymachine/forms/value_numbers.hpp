@@ -2,9 +2,9 @@
 //
 // Unlike a NormalForm, this respects rounding and range. Two values have the same number if the
 // same operations made them from the same operands. Sums, products and maxima may have their
-// operands in either order, and nested maxima may be bracketed in any way. Operations that cannot
-// change a float give the number of their operand (a + 0, a - 0, a x 1, a / 1, max(a, a), max(a,
-// -inf), 0 x a, 0 / a, -inf + a, -inf - a). Copies have the number of the original. Zeros of either
+// operands in either order, and nested maxima may be bracketed in any way; minima too. Operations that
+// cannot change a float give the number of their operand (a + 0, a - 0, a x 1, a / 1, max(a, a),
+// max(a, -inf), min(a, a), 0 x a, 0 / a, -inf + a, -inf - a). Copies have the number of the original. Zeros of either
 // sign count as equal, and a result that is an error when it is computed (0 x -inf) counts as equal
 // to what it would otherwise be.
 #pragma once
@@ -18,6 +18,7 @@
 
 #include "toymachine/bind/bound_program.hpp"
 #include "toymachine/execute/unrolled.hpp"
+#include "toymachine/language/operations.hpp"
 
 namespace flashlab::toy {
 
@@ -28,34 +29,26 @@ inline constexpr ValueNumber kNoValue = 0;  // never written
 /// within one table.
 class ValueTable {
  public:
-  enum class Op : std::uint8_t {
-    kInput,
-    kConstant,
-    kSum,
-    kDifference,
-    kProduct,
-    kQuotient,
-    kMaximum,
-    kExponential,
-    kLogarithm,
-  };
-
   ValueNumber input(const std::string& array, std::int64_t element);
   ValueNumber constant(float value);
-  ValueNumber operation(Op op, ValueNumber a, ValueNumber b = kNoValue);
+  /// Of one or two scalars.
+  ValueNumber operation(Operation operation, ValueNumber a, ValueNumber b = kNoValue);
 
  private:
-  ValueNumber number(Op op, std::vector<std::uint32_t> parts);
+  enum class Kind : std::uint8_t { kInput, kConstant, kOperation };
+  using Made = std::pair<Kind, Operation>;  // the operation of an input or a constant is the first
+
+  ValueNumber number(Made by, std::vector<std::uint32_t> parts);
   std::optional<float> constant_of(ValueNumber value) const;
-  std::optional<ValueNumber> folded(Op op, ValueNumber a, ValueNumber b);
-  ValueNumber maximum(ValueNumber a, ValueNumber b);
+  std::optional<ValueNumber> folded(Operation operation, ValueNumber a, ValueNumber b);
+  ValueNumber set(Operation operation, ValueNumber a, ValueNumber b);
 
   struct Entry {
-    Op op = Op::kInput;
+    Made by{};
     std::vector<std::uint32_t> parts;  // numbers; a constant's bits; an input's array, element
   };
   std::vector<Entry> entries_{1};  // by number; the first is for unwritten values
-  std::map<std::pair<Op, std::vector<std::uint32_t>>, ValueNumber> numbers_;
+  std::map<std::pair<Made, std::vector<std::uint32_t>>, ValueNumber> numbers_;
   std::map<std::string, std::uint32_t> arrays_;
 };
 

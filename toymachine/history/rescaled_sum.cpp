@@ -13,8 +13,8 @@ Change change_in_place(const RecordedStep& step) {
   const auto& reads = step.register_reads;
   if (step.spec().flop_kind != FlopKind::kElementwise || reads.size() != 2) return Change::kOther;
   if (std::count(reads.begin(), reads.end(), step.register_written) != 1) return Change::kOther;
-  if (step.expression.op() == SymbolOp::kProduct) return Change::kMultiplied;
-  return step.expression.op() == SymbolOp::kSum ? Change::kAdded : Change::kOther;
+  if (step.expression.operation() == Operation::kTimes) return Change::kMultiplied;
+  return step.expression.operation() == Operation::kPlus ? Change::kAdded : Change::kOther;
 }
 
 /// Returns the first register that changes in both ways; -1 if there is none.

@@ -8,6 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "toymachine/language/operations.hpp"
+
 namespace flashlab::toy {
 
 /// The three machines of the toy-model notes; each includes the one before.
@@ -27,15 +29,6 @@ enum class OperandKind : std::uint8_t {
   kMessageDestination,  // an array cell that another machine's message fills
   kSender,              // the number of the machine whose message is received
   kReceiver,            // the number of the machine to which a message is sent
-};
-
-/// The work of an instruction, as a number of operations on scalars.
-enum class FlopKind : std::uint8_t {
-  kNone,         // no arithmetic: its work is the elements it writes
-  kProduct,      // rows x inner x columns of a matrix product
-  kElementwise,  // the elements it writes
-  kReduction,    // rows x (columns - 1): nothing on a scalar
-  kExponential,  // the elements it writes, counted separately from FLOPs
 };
 
 inline constexpr std::size_t kMaxOperands = 4;

@@ -19,7 +19,7 @@ std::vector<std::string> words_of(const Program& program) {
   return words;
 }
 
-/// Returns "matmul or attention": the levels that have the instruction.
+/// Returns "matmul or attention": the levels that have the instruction; empty if none has.
 std::string levels_of(const InstructionSpec& spec) {
   std::string text;
   for (const Level level : {Level::kMatmul, Level::kSoftmax, Level::kAttention}) {
@@ -70,8 +70,10 @@ std::optional<InstructionStatement> StatementParser::instruction(const Line& lin
             "a line such as .machines rank of ranks = 2");
       return std::nullopt;
     }
+    const std::string levels = levels_of(spec);
     error(word.span, mnemonic + " is not an instruction of the " + level + " machine",
-          "a program with .isa " + levels_of(spec) + ", or with .isa " + level + ", " + mnemonic);
+          "a program with " + (levels.empty() ? "" : ".isa " + levels + ", or with ") + ".isa " +
+              level + ", " + mnemonic);
     return std::nullopt;
   }
   InstructionStatement result;

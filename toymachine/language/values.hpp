@@ -3,39 +3,105 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 #include "toymachine/language/exponential.hpp"
+#include "toymachine/language/operations.hpp"
 
 namespace flashlab::toy::detail {
 
 inline constexpr double kExactIntegers = 9007199254740992.0;  // 2^53: exact up to here
 
-inline float maximum(float a, float b) { return a > b ? a : b; }
-inline double maximum(double a, double b) { return a > b ? a : b; }
+// The operations on numbers.
 
-template <class Number>
-requires std::is_floating_point_v<Number> Number product(Number a, Number b) { return a * b; }
-template <class Number>
-requires std::is_floating_point_v<Number> Number logarithm(Number a) { return std::log(a); }
-template <class Number>
-requires std::is_floating_point_v<Number> Number row_maximum(Number a) { return a; }
-template <class Number>
-requires std::is_floating_point_v<Number> Number row_sum(Number a) { return a; }
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kPlus>, Number a, Number b) {
+  return a + b;
+}
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kMinus>, Number a, Number b) {
+  return a - b;
+}
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kTimes>, Number a, Number b) {
+  return a * b;
+}
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kOver>, Number a, Number b) {
+  return a / b;
+}
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kMaximum>, Number a, Number b) {
+  return a > b ? a : b;
+}
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kMinimum>, Number a, Number b) {
+  return a < b ? a : b;
+}
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kAbsolute>, Number a) {
+  return std::abs(a);
+}
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kExponential>, Number a) {
+  return exponential(a);
+}
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kLogarithm>, Number a) {
+  return std::log(a);
+}
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kTanh>, Number a) {
+  return std::tanh(a);
+}
+/// By way of double, so that a float is rounded once. + 0: of -0 too, the result is +inf.
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kReciprocalRoot>, Number a) {
+  return static_cast<Number>(1 / std::sqrt(static_cast<double>(a) + 0));
+}
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kReciprocal>, Number a) {
+  return 1 / (a + 0);
+}
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kBinaryExponential>, Number a) {
+  return std::exp2(a);
+}
+/// Unlike the natural logarithm, which is -inf at 0, it has no value there.
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kBinaryLogarithm>, Number a) {
+  return a > 0 ? std::log2(a) : std::numeric_limits<Number>::quiet_NaN();
+}
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kProduct>, Number a, Number b) {
+  return a * b;
+}
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kRowMaximum>, Number a) {
+  return a;
+}
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kRowSum>, Number a) {
+  return a;
+}
 /// Causal mask: a key after the query is hidden.
-template <class Number>
-requires std::is_floating_point_v<Number> Number masked(Number a, std::int64_t row,
-                                                        std::int64_t column) {
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kMasked>, Number a, std::int64_t row, std::int64_t column) {
   return column > row ? -std::numeric_limits<Number>::infinity() : a;
 }
 /// Left edge of a window: a key before the first one of the query's window is hidden.
-template <class Number>
-requires std::is_floating_point_v<Number> Number masked_left(Number a, std::int64_t row,
-                                                             std::int64_t column) {
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kMaskedLeft>, Number a, std::int64_t row,
+                std::int64_t column) {
   return column < row ? -std::numeric_limits<Number>::infinity() : a;
 }
+
+/// Returns the operation's value on one or two numbers; `b` is ignored if it takes one. Precondition:
+/// it is element by element.
+float value_of(Operation operation, float a, float b);
+double value_of(Operation operation, double a, double b);
 
 /// The value of a register or cell before its first write. Other value types specialise this.
 template <class Value>

@@ -1,5 +1,6 @@
 // The text of timelines: names, letters, the program's own instructions.
 #include <cctype>
+#include <vector>
 
 #include "toymachine/timeline/timeline.hpp"
 
@@ -9,7 +10,7 @@ namespace {
 bool is_product(std::size_t row) { return instruction_set()[row].flop_kind == FlopKind::kProduct; }
 
 /// An instruction gets its first letter if no earlier one has it, otherwise a free letter, if
-/// possible one of its own.
+/// possible one of its own. Those of a level choose before those that programs ask for by name.
 std::string make_letters() {
   const auto rows = instruction_set();
   std::string letters(rows.size(), ' ');
@@ -21,15 +22,22 @@ std::string make_letters() {
       if (i == row || (is_product(row) && is_product(i))) letters[i] = letter;
     }
   };
-  for (std::size_t row = 0; row < rows.size(); ++row) take(row, rows[row].mnemonic[0]);
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    for (const char letter : rows[row].mnemonic.substr(1)) {
-      if (letter != '_') take(row, letter);
+  for (const bool by_name : {false, true}) {
+    std::vector<std::size_t> choosing;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const bool is_usual = rows[row].in(Level::kAttention) || rows[row].is_link();
+      if (is_usual != by_name) choosing.push_back(row);
     }
-    for (const char letter : rows[row].mnemonic) {
-      take(row, static_cast<char>(std::tolower(static_cast<unsigned char>(letter))));
+    for (const std::size_t row : choosing) take(row, rows[row].mnemonic[0]);
+    for (const std::size_t row : choosing) {
+      for (const char letter : rows[row].mnemonic.substr(1)) {
+        if (letter != '_') take(row, letter);
+      }
+      for (const char letter : rows[row].mnemonic) {
+        take(row, static_cast<char>(std::tolower(static_cast<unsigned char>(letter))));
+      }
+      for (char letter = 'a'; letter <= 'z'; ++letter) take(row, letter);
     }
-    for (char letter = 'a'; letter <= 'z'; ++letter) take(row, letter);
   }
   return letters;
 }

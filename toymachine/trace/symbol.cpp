@@ -19,22 +19,21 @@ Symbol make_symbol(Symbol::Node node) {
 
 namespace {
 
-Symbol binary(SymbolOp op, const Symbol& a, const Symbol& b) {
+Symbol plain(Operation operation, const Symbol& a, const Symbol& b) {
   Symbol::Node node;
-  node.op = op;
-  node.args = {a, b};
+  node.kind = SymbolKind::kOperation;
+  node.operation = operation;
+  node.args = {a};
+  if (spec_of(operation).arity == 2) node.args.push_back(b);
   return make_symbol(std::move(node));
 }
 
-Symbol unary(SymbolOp op, const Symbol& a) {
-  Symbol::Node node;
-  node.op = op;
-  node.args = {a};
-  return make_symbol(std::move(node));
+bool are_alike(const Symbol& a, const Symbol& b) {
+  return a.kind() == b.kind() && a.operation() == b.operation();
 }
 
 std::optional<double> as_number(const Symbol& symbol) {
-  if (symbol.op() != SymbolOp::kNumber) return std::nullopt;
+  if (symbol.kind() != SymbolKind::kNumber) return std::nullopt;
   return symbol.node()->number;
 }
 
@@ -43,13 +42,12 @@ bool is_the_number(const Symbol& symbol, double value) { return as_number(symbol
 /// Whole numbers up to here are exact in the registers of all runs, also in those of type float.
 constexpr double kExactInRegisters = 1 << 24;
 
-/// Returns the function's value if both numbers are known and the value is whole.
-template <class Function>
-std::optional<Symbol> whole_result(const Symbol& a, const Symbol& b, Function function) {
+/// Returns the value of + - * / if both numbers are known and the value is whole.
+std::optional<Symbol> whole_result(Operation operation, const Symbol& a, const Symbol& b) {
   const auto x = as_number(a);
   const auto y = as_number(b);
   if (!x || !y) return std::nullopt;
-  const double value = function(*x, *y);
+  const double value = detail::value_of(operation, *x, *y);
   if (!(std::abs(value) <= kExactInRegisters) || value != std::floor(value)) return std::nullopt;
   return Symbol::number(value);
 }
@@ -57,7 +55,7 @@ std::optional<Symbol> whole_result(const Symbol& a, const Symbol& b, Function fu
 /// Appends the differences between the subscripts of `b` and `a`, in reading order. Returns false
 /// if the formulas differ in anything else.
 bool collect_stride(const Symbol& a, const Symbol& b, std::vector<std::int64_t>& stride) {
-  if (a.op() != b.op()) return false;
+  if (!are_alike(a, b)) return false;
   if (!a.is_written()) return true;
   const Symbol::Node& x = *a.node();
   const Symbol::Node& y = *b.node();
@@ -82,14 +80,15 @@ std::vector<std::int64_t> stride_between(const Symbol& a, const Symbol& b) {
   return {};  // the same term again does not start a run
 }
 
-/// Returns a sum or maximum of one term, or the flat node that `symbol` already is.
-Symbol::Node flat(SymbolOp op, const Symbol& symbol) {
+/// Returns a list of one term, or the flat node that `symbol` already is.
+Symbol::Node flat(Operation operation, const Symbol& symbol) {
   Symbol::Node node;
-  if (symbol.op() == op) {
+  if (symbol.operation() == operation) {
     node = *symbol.node();
     node.size = 1;
   } else {
-    node.op = op;
+    node.kind = SymbolKind::kOperation;
+    node.operation = operation;
     node.args = {symbol};
     node.count = 1;
   }
@@ -97,9 +96,9 @@ Symbol::Node flat(SymbolOp op, const Symbol& symbol) {
 }
 
 /// Concatenates the terms of both operands.
-Symbol joined_terms(SymbolOp op, const Symbol& a, const Symbol& b) {
-  Symbol::Node node = flat(op, a);
-  const Symbol::Node more = flat(op, b);
+Symbol joined_terms(Operation operation, const Symbol& a, const Symbol& b) {
+  Symbol::Node node = flat(operation, a);
+  const Symbol::Node more = flat(operation, b);
   const auto seam = stride_between(node.args.back(), more.args.front());
   const bool even = !seam.empty() && (node.count == 1 || node.stride == seam) &&
                     (more.count == 1 || more.stride == seam);
@@ -118,8 +117,9 @@ Symbol joined_terms(SymbolOp op, const Symbol& a, const Symbol& b) {
 /// The older operand is written first: a sum before its next term, the state (a plain label)
 /// before a value that is added to it, x0 before x1, a running value before what is added to it.
 /// The order of the instruction's operands does not matter.
-bool is_older(SymbolOp op, const Symbol& b, const Symbol& a) {
-  if (a.op() == op || b.op() == op) return a.op() != op;
+bool is_older(Operation operation, const Symbol& b, const Symbol& a) {
+  const bool has_terms = a.operation() == operation;
+  if (has_terms || b.operation() == operation) return !has_terms;
   const auto is_label = [](const Symbol& symbol) {
     return symbol.as_name() != nullptr && symbol.as_name()->subscripts.empty();
   };
@@ -130,8 +130,47 @@ bool is_older(SymbolOp op, const Symbol& b, const Symbol& a) {
   return b.node() != nullptr && b.node() == RunningValue::current();
 }
 
-Symbol commutative(SymbolOp op, const Symbol& a, const Symbol& b) {
-  return is_older(op, b, a) ? joined_terms(op, b, a) : joined_terms(op, a, b);
+Symbol list(Operation operation, const Symbol& a, const Symbol& b) {
+  return is_older(operation, b, a) ? joined_terms(operation, b, a) : joined_terms(operation, a, b);
+}
+
+/// Returns the result that one sees at once, if there is one.
+std::optional<Symbol> simplified(Operation operation, const Symbol& a, const Symbol& b) {
+  constexpr double kLeast = -HUGE_VAL;
+  switch (operation) {
+    case Operation::kPlus:
+      if (is_the_number(a, 0)) return b;
+      if (is_the_number(b, 0)) return a;
+      return whole_result(operation, a, b);
+    case Operation::kMinus:
+      if (is_the_number(a, kLeast) || is_the_number(b, 0)) return a;
+      if (a == b) return Symbol::number(0);
+      return whole_result(operation, a, b);
+    case Operation::kTimes:
+      if (is_the_number(a, 0)) return a;
+      if (is_the_number(b, 0)) return b;
+      return whole_result(operation, a, b);
+    case Operation::kOver:
+      if (is_the_number(b, 0)) return std::nullopt;
+      return whole_result(operation, a, b);
+    case Operation::kMaximum:
+      if (a == b || is_the_number(b, kLeast)) return a;
+      if (is_the_number(a, kLeast)) return b;
+      return std::nullopt;
+    case Operation::kMinimum:
+      if (a == b || is_the_number(a, kLeast)) return a;
+      if (is_the_number(b, kLeast)) return b;
+      return std::nullopt;
+    case Operation::kExponential:
+    case Operation::kBinaryExponential:
+      if (is_the_number(a, 0)) return Symbol::number(1);
+      if (is_the_number(a, kLeast)) return Symbol::number(0);
+      return std::nullopt;
+    case Operation::kReciprocal:
+      return symbol_of(Operation::kOver, Symbol::number(1), a);
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -155,22 +194,26 @@ Symbol Symbol::number(double value) {
 
 Symbol Symbol::name(SymbolName name) {
   Node node;
-  node.op = SymbolOp::kName;
+  node.kind = SymbolKind::kName;
   node.name = std::move(name);
   return make_symbol(std::move(node));
 }
 
-SymbolOp Symbol::op() const { return node_ ? node_->op : SymbolOp::kUnwritten; }
+SymbolKind Symbol::kind() const { return node_ ? node_->kind : SymbolKind::kUnwritten; }
+
+std::optional<Operation> Symbol::operation() const {
+  if (kind() != SymbolKind::kOperation) return std::nullopt;
+  return node_->operation;
+}
 
 const SymbolName* Symbol::as_name() const {
-  return op() == SymbolOp::kName ? &node_->name : nullptr;
+  return kind() == SymbolKind::kName ? &node_->name : nullptr;
 }
 
 std::size_t Symbol::size() const { return node_ ? node_->size : 0; }
 
 void ValueNames::add(const Symbol& value, std::string name) {
-  const SymbolOp op = value.op();
-  if (op == SymbolOp::kUnwritten || op == SymbolOp::kNumber || op == SymbolOp::kName) return;
+  if (value.kind() != SymbolKind::kOperation && value.kind() != SymbolKind::kTransposed) return;
   names_[value.node()] = {value, std::move(name)};
 }
 
@@ -195,7 +238,7 @@ void ValueNames::keep_only(const std::vector<Symbol>& values) {
 
 bool Symbol::mentions(const SymbolName& name) const {
   if (!node_) return false;
-  if (node_->op == SymbolOp::kName) return node_->name == name;
+  if (node_->kind == SymbolKind::kName) return node_->name == name;
   for (const Symbol& arg : node_->args) {
     if (arg.mentions(name)) return true;
   }
@@ -215,7 +258,7 @@ bool Symbol::mentions_generic() const {
 
 Symbol Symbol::renamed(const SymbolName& from, const SymbolName& to) const {
   if (!mentions(from)) return *this;
-  if (op() == SymbolOp::kName) return name(to);
+  if (kind() == SymbolKind::kName) return name(to);
   Node node = *node_;
   node.size = 1;
   for (Symbol& arg : node.args) arg = arg.renamed(from, to);
@@ -224,72 +267,22 @@ Symbol Symbol::renamed(const SymbolName& from, const SymbolName& to) const {
 
 bool operator==(const Symbol& a, const Symbol& b) {
   if (a.node_ == b.node_) return true;
-  if (a.op() != b.op() || a.size() != b.size()) return false;
+  if (!are_alike(a, b) || a.size() != b.size()) return false;
   const Symbol::Node& x = *a.node_;
   const Symbol::Node& y = *b.node_;
   return x.number == y.number && x.name == y.name && x.count == y.count && x.args == y.args;
 }
 
-Symbol operator+(const Symbol& a, const Symbol& b) {
-  if (is_the_number(a, 0)) return b;
-  if (is_the_number(b, 0)) return a;
-  if (const auto sum = whole_result(a, b, [](double x, double y) { return x + y; })) return *sum;
-  return commutative(SymbolOp::kSum, a, b);
+Symbol symbol_of(Operation operation, const Symbol& a, const Symbol& b) {
+  if (auto result = simplified(operation, a, b)) return *result;
+  return is_list(operation) ? list(operation, a, b) : plain(operation, a, b);
 }
 
-Symbol operator-(const Symbol& a, const Symbol& b) {
-  if (is_the_number(a, -HUGE_VAL)) return a;
-  if (is_the_number(b, 0)) return a;
-  if (a == b) return Symbol::number(0);
-  if (const auto difference = whole_result(a, b, [](double x, double y) { return x - y; })) {
-    return *difference;
-  }
-  return binary(SymbolOp::kDifference, a, b);
+Symbol transposed(const Symbol& a) {
+  Symbol::Node node;
+  node.kind = SymbolKind::kTransposed;
+  node.args = {a};
+  return make_symbol(std::move(node));
 }
-
-Symbol operator*(const Symbol& a, const Symbol& b) {
-  if (is_the_number(a, 0)) return a;
-  if (is_the_number(b, 0)) return b;
-  if (const auto product = whole_result(a, b, [](double x, double y) { return x * y; }))
-    return *product;
-  return binary(SymbolOp::kProduct, a, b);
-}
-
-Symbol operator/(const Symbol& a, const Symbol& b) {
-  if (!is_the_number(b, 0)) {
-    if (const auto quotient = whole_result(a, b, [](double x, double y) { return x / y; })) {
-      return *quotient;
-    }
-  }
-  return binary(SymbolOp::kQuotient, a, b);
-}
-
-Symbol maximum(const Symbol& a, const Symbol& b) {
-  if (a == b || is_the_number(b, -HUGE_VAL)) return a;
-  if (is_the_number(a, -HUGE_VAL)) return b;
-  return commutative(SymbolOp::kMaximum, a, b);
-}
-
-Symbol exponential(const Symbol& a) {
-  if (is_the_number(a, 0)) return Symbol::number(1);
-  if (is_the_number(a, -HUGE_VAL)) return Symbol::number(0);
-  return unary(SymbolOp::kExponential, a);
-}
-
-Symbol logarithm(const Symbol& a) { return unary(SymbolOp::kLogarithm, a); }
-
-Symbol product(const Symbol& a, const Symbol& b) { return a * b; }
-
-Symbol row_maximum(const Symbol& a) { return unary(SymbolOp::kRowMaximum, a); }
-
-Symbol row_sum(const Symbol& a) { return unary(SymbolOp::kRowSum, a); }
-
-Symbol masked(const Symbol& a, std::int64_t, std::int64_t) { return unary(SymbolOp::kMasked, a); }
-
-Symbol masked_left(const Symbol& a, std::int64_t, std::int64_t) {
-  return unary(SymbolOp::kMaskedLeft, a);
-}
-
-Symbol transposed(const Symbol& a) { return unary(SymbolOp::kTransposed, a); }
 
 }  // namespace flashlab::toy

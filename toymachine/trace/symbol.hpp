@@ -5,9 +5,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
+
+#include "toymachine/language/operations.hpp"
 
 namespace flashlab::toy {
 
@@ -30,23 +33,7 @@ struct SymbolName {
   friend bool operator==(const SymbolName&, const SymbolName&) = default;
 };
 
-enum class SymbolOp : std::uint8_t {
-  kUnwritten,
-  kNumber,
-  kName,
-  kSum,
-  kMaximum,
-  kDifference,
-  kProduct,
-  kQuotient,
-  kExponential,
-  kLogarithm,
-  kRowMaximum,
-  kRowSum,
-  kMasked,
-  kMaskedLeft,
-  kTransposed,
-};
+enum class SymbolKind : std::uint8_t { kUnwritten, kNumber, kName, kOperation, kTransposed };
 
 /// Immutable; copies share their nodes. Sums and maxima are flat. A long one keeps only its first
 /// terms, its last one and their number, so that its size does not grow with the number of steps.
@@ -58,7 +45,9 @@ class Symbol {
   static Symbol name(SymbolName name);
   static Symbol name(std::string base) { return name(SymbolName{std::move(base), 0, {}}); }
 
-  SymbolOp op() const;
+  SymbolKind kind() const;
+  /// Returns the outermost operation, if there is one.
+  std::optional<Operation> operation() const;
   bool is_written() const { return node_ != nullptr; }
   /// Returns the name if the whole value is one, else null.
   const SymbolName* as_name() const;
@@ -82,22 +71,26 @@ class Symbol {
 /// a large formula by its register's name long before that.
 inline constexpr std::size_t kMaxSymbolSize = 1000;
 
-// The operations for the effects of the instruction table. They simplify no more than one
-// would on paper: a - a = 0, e^0 = 1, 0 + a = a, a - 0 = a, 0 a = 0, max(-inf, a) = a, e^-inf
-// = 0, whole numbers.
-Symbol operator+(const Symbol& a, const Symbol& b);
-Symbol operator-(const Symbol& a, const Symbol& b);
-Symbol operator*(const Symbol& a, const Symbol& b);
-Symbol operator/(const Symbol& a, const Symbol& b);
-Symbol maximum(const Symbol& a, const Symbol& b);
-Symbol exponential(const Symbol& a);
-Symbol logarithm(const Symbol& a);
-Symbol product(const Symbol& a, const Symbol& b);
-Symbol row_maximum(const Symbol& a);
-Symbol row_sum(const Symbol& a);
-Symbol masked(const Symbol& a, std::int64_t row, std::int64_t column);
-Symbol masked_left(const Symbol& a, std::int64_t row, std::int64_t column);
+/// Returns the operation's formula; `b` is the second of two arguments. It is simplified no more than
+/// one would on paper: a - a = 0, e^0 = 1, 0 + a = a, a - 0 = a, 0 a = 0, max(-inf, a) = a, e^-inf =
+/// 0, whole numbers.
+Symbol symbol_of(Operation operation, const Symbol& a, const Symbol& b = {});
 Symbol transposed(const Symbol& a);
+
+/// For the effects of the instruction table. A product of tiles is written as one of numbers, and a
+/// mask without its offsets.
+template <Operation kOperation, class... More>
+Symbol operated(detail::OperationTag<kOperation>, const Symbol& a, const More&... more) {
+  if constexpr (spec_of(kOperation).shape == ShapeRule::kMask) {
+    return symbol_of(kOperation, a);
+  } else if constexpr (kOperation == Operation::kProduct) {
+    return symbol_of(Operation::kTimes, a, more...);
+  } else {
+    return symbol_of(kOperation, a, more...);
+  }
+}
+using detail::operator+, detail::operator-, detail::operator*, detail::operator/;
+using detail::exponential, detail::maximum;
 
 /// Names for indices near the end of an axis: x[7] is written as x[n-1] if x has n = 8 elements.
 struct AxisNames {

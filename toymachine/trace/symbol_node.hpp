@@ -9,16 +9,17 @@
 
 namespace flashlab::toy {
 
-/// A long sum or maximum keeps this many terms: the first ones, and in the last place
+/// A long sum, maximum or other list keeps this many terms: the first ones, and in the last place
 /// its last term.
 inline constexpr std::size_t kKeptTerms = 4;
 
 struct Symbol::Node {
-  SymbolOp op = SymbolOp::kNumber;
+  SymbolKind kind = SymbolKind::kNumber;
+  Operation operation{};     // kOperation
   double number = 0;         // kNumber
   SymbolName name;           // kName
-  std::vector<Symbol> args;  // operands; the kept terms of a sum or maximum
-  std::uint64_t count = 0;   // terms of a sum or maximum
+  std::vector<Symbol> args;  // arguments; the kept terms of a list
+  std::uint64_t count = 0;   // terms of a list
   /// The differences between the subscripts of a term and those of the previous one, in reading
   /// order. Empty if the terms are not evenly spaced.
   std::vector<std::int64_t> stride;

@@ -48,44 +48,16 @@ class SymbolWriter {
 
   std::string write_out(const Symbol& symbol, bool tight) {
     const Symbol::Node& node = *symbol.node();
-    switch (node.op) {
-      case SymbolOp::kNumber:
+    switch (node.kind) {
+      case SymbolKind::kNumber:
         return short_text(node.number);
-      case SymbolOp::kName:
+      case SymbolKind::kName:
         return name(node.name);
-      case SymbolOp::kSum:
-        return listed(node, spaced("+", tight), tight);
-      case SymbolOp::kMaximum:
-        return "max(" + maximum(node) + ")";
-      case SymbolOp::kDifference: {
-        ++differences_;
-        std::string text = operand(node.args[0], kAdditive, tight) +
-                           spaced(style_.unicode ? "−" : "-", tight) +
-                           operand(node.args[1], kMultiplicative, tight);
-        --differences_;
-        return text;
-      }
-      case SymbolOp::kProduct:
-        return operand(node.args[0], kMultiplicative, tight) + (style_.unicode ? "·" : "*") +
-               factor(node.args[1], tight);
-      case SymbolOp::kQuotient:
-        return operand(node.args[0], kMultiplicative, tight) + "/" +
-               operand(node.args[1], kAtomic, tight);
-      case SymbolOp::kExponential:
-        return "e^" + exponent(node.args[0]);
-      case SymbolOp::kLogarithm:
-        return "log(" + write(node.args[0], false) + ")";
-      case SymbolOp::kRowMaximum:
-        return "rowmax(" + write(node.args[0], false) + ")";
-      case SymbolOp::kRowSum:
-        return "rowsum(" + write(node.args[0], false) + ")";
-      case SymbolOp::kMasked:
-        return "mask(" + write(node.args[0], false) + ")";
-      case SymbolOp::kMaskedLeft:
-        return "maskleft(" + write(node.args[0], false) + ")";
-      case SymbolOp::kTransposed:
+      case SymbolKind::kOperation:
+        return operation(node, tight);
+      case SymbolKind::kTransposed:
         return operand(node.args[0], kAtomic, tight) + (style_.unicode ? "ᵀ" : "^T");
-      case SymbolOp::kUnwritten:
+      case SymbolKind::kUnwritten:
         break;
     }
     return {};
@@ -111,10 +83,48 @@ class SymbolWriter {
   }
 
  private:
+  std::string operation(const Symbol::Node& node, bool tight) {
+    switch (node.operation) {
+      case Operation::kPlus:
+        return listed(node, spaced("+", tight), tight);
+      case Operation::kMinus: {
+        ++differences_;
+        std::string text = operand(node.args[0], kAdditive, tight) +
+                           spaced(style_.unicode ? "−" : "-", tight) +
+                           operand(node.args[1], kMultiplicative, tight);
+        --differences_;
+        return text;
+      }
+      case Operation::kTimes:
+        return operand(node.args[0], kMultiplicative, tight) + (style_.unicode ? "·" : "*") +
+               factor(node.args[1], tight);
+      case Operation::kOver:
+        return operand(node.args[0], kMultiplicative, tight) + "/" +
+               operand(node.args[1], kAtomic, tight);
+      case Operation::kExponential:
+        return "e^" + exponent(node.args[0]);
+      case Operation::kBinaryExponential:
+        return "2^" + exponent(node.args[0]);
+      default:
+        return function(node);
+    }
+  }
+
+  /// Returns "log(x)", "max(x, y)".
+  std::string function(const Symbol::Node& node) {
+    const std::string name(spec_of(node.operation).name);
+    if (is_list(node.operation)) return name + "(" + terms(node) + ")";
+    std::string arguments;
+    for (const Symbol& arg : node.args) {
+      arguments += (arguments.empty() ? "" : ", ") + write(arg, false);
+    }
+    return name + "(" + arguments + ")";
+  }
+
   /// A difference is written out, as e^(S@9 - M@12) says more than e^(S@15), but not inside of another one.
   const std::string* name_of_value(const Symbol& symbol) const {
     if (style_.names == nullptr) return nullptr;
-    const bool is_difference = symbol.op() == SymbolOp::kDifference;
+    const bool is_difference = symbol.operation() == Operation::kMinus;
     if (is_difference && differences_ == 0 && !style_.names_differences) return nullptr;
     return style_.names->find(symbol);
   }
@@ -157,18 +167,13 @@ class SymbolWriter {
 
   Tightness binding(const Symbol& symbol) const {
     if (is_named(symbol)) return kAtomic;
-    switch (symbol.op()) {
-      case SymbolOp::kSum:
-      case SymbolOp::kDifference:
-        return kAdditive;
-      case SymbolOp::kProduct:
-      case SymbolOp::kQuotient:
-        return kMultiplicative;
-      case SymbolOp::kNumber:
-        return symbol.node()->number < 0 ? kAdditive : kAtomic;
-      default:
-        return kAtomic;
+    if (symbol.kind() == SymbolKind::kNumber) {
+      return symbol.node()->number < 0 ? kAdditive : kAtomic;
     }
+    const auto operation = symbol.operation();
+    if (operation == Operation::kPlus || operation == Operation::kMinus) return kAdditive;
+    const bool multiplies = operation == Operation::kTimes || operation == Operation::kOver;
+    return multiplies ? kMultiplicative : kAtomic;
   }
 
   std::string operand(const Symbol& symbol, Tightness needed, bool tight) {
@@ -179,11 +184,14 @@ class SymbolWriter {
   /// Writes the right side of a product: a*(b*c) is written a*b*c, but a*(b/c)
   /// keeps its parentheses.
   std::string factor(const Symbol& symbol, bool tight) {
-    return operand(symbol, symbol.op() == SymbolOp::kProduct ? kMultiplicative : kAtomic, tight);
+    return operand(symbol, symbol.operation() == Operation::kTimes ? kMultiplicative : kAtomic,
+                   tight);
   }
 
   std::string exponent(const Symbol& symbol) {
-    const bool is_plain = binding(symbol) == kAtomic && symbol.op() != SymbolOp::kExponential;
+    const bool is_power = symbol.operation() == Operation::kExponential ||
+                          symbol.operation() == Operation::kBinaryExponential;
+    const bool is_plain = binding(symbol) == kAtomic && !is_power;
     const bool is_of_step =
         symbol.as_name() != nullptr && symbol.as_name()->base.find('@') != std::string::npos;
     if (is_plain && !is_named(symbol) && !is_of_step) return write(symbol, false);
@@ -204,7 +212,7 @@ class SymbolWriter {
   }
 
   /// A run of plain cells is written as a range: x0..x6.
-  std::string maximum(const Symbol::Node& node) {
+  std::string terms(const Symbol::Node& node) {
     const bool run = node.count >= kKeptTerms && !node.stride.empty();
     if (run && node.args.front().as_name()) {
       return write(node.args.front(), false) + ".." + write(node.args.back(), false);

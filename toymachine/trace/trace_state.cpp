@@ -167,8 +167,8 @@ Symbol TraceState::running_value(const TraceRow& row,
 /// The result of a row reduction or a mask on a scalar needs no name.
 void TraceState::simplify(const InstructionSpec& spec, const Symbol& argument, TraceRow& row) {
   if (spec.flop_kind == FlopKind::kReduction) row.expression = argument;
-  const SymbolOp op = row.expression.op();
-  if (op == SymbolOp::kMasked || op == SymbolOp::kMaskedLeft) {
+  const auto operation = row.expression.operation();
+  if (operation && spec_of(*operation).shape == ShapeRule::kMask) {
     row.expression = std::isinf(row.value.number) ? Symbol::number(row.value.number) : argument;
   }
 }

@@ -186,6 +186,27 @@ constexpr const char* kDoubles =
     ".output p[n]\nfor i in 0..n\nLOAD x[i], R0\nLOAD y[i], R1\nEXP R0, R2\nMAC R0, R1, R2, R2\n"
     "DIV R2, R0, R1\nSTORE R1, p[i]\nMAX R1, R2, R1\nMASK R1, i, 2, R1\nSTORE R1, o[i]\nend\n";
 
+/// Operations that no program of the course has: on numbers, on tiles, and on fragments.
+constexpr const char* kOperationsOfNumbers =
+    ".isa attention, MIN, ABS, TANH, RSQRT, RCP, EXP2, LOG2\n.param n = 6\n.const half = 0.5\n"
+    ".input x[n]\n.input y[n]\n.output o[n]\nFILL half, R9\nfor i in 0..n\nLOAD x[i], R0\n"
+    "LOAD y[i], R1\nMIN R0, R1, R2\nTANH R2, R2\nABS R1, R1\nADD R1, R9, R1\nRSQRT R1, R3\n"
+    "RCP R1, R4\nLOG2 R1, R5\nEXP2 R0, R6\nADD R2, R3, R2\nADD R2, R4, R2\nADD R2, R5, R2\n"
+    "ADD R2, R6, R2\nSTORE R2, o[i]\nend\n";
+constexpr const char* kOperationsOfTiles =
+    ".isa attention, MIN, ABS, TANH, RSQRT, RCP, EXP2, LOG2\n.param n = 5, m = 6, B = 2, C = 4\n"
+    ".const half = 0.5\n.input x(n, m) tile (B, C)\n.input y(n, m) tile (B, C)\n"
+    ".output o(n, m) tile (B, C)\n.reg X, Y, Z, L, H\nFILL half, H\nfor i in 0..tiles(x)\n"
+    "for j in 0..tiles(x, 1)\nLOAD x[i][j], X\nLOAD y[i][j], Y\nMIN X, Y, Z\nTANH Z, Z\n"
+    "ABS Y, Y\nADD Y, H, Y\nROWSUM Y, L\nRSQRT L, L\nMUL Z, L, Z\nLOG2 Y, X\nRCP Y, Y\n"
+    "EXP2 X, X\nADD X, Y, X\nADD X, Z, X\nSTORE X, o[i][j]\nend\nend\n";
+constexpr const char* kOperationsOfFragments =
+    ".isa attention, MIN, ABS, TANH, RSQRT, RCP, EXP2, LOG2\n.param n = 128\n.const half = 0.5\n"
+    ".input a(n, 64) tile (64, 64)\n.output o(n, 64) tile (64, 64)\n.reg A, P, X, L, M, H\n"
+    "for i in 0..tiles(a)\nLOAD a[i][0], A\nMAC_Z A, A^T, P\nFILL half, H\nMUL P, H, P\n"
+    "TANH P, P\nABS P, X\nROWSUM X, L\nADD L, H, L\nRSQRT L, M\nRCP L, L\nMUL P, M, P\n"
+    "MIN P, H, P\nEXP2 P, P\nLOG2 P, X\nMUL X, L, X\nADD P, X, P\nSTORE P, o[i][0]\nend\n";
+
 /// A random program in a loop whose iterations fill their own registers and store their own tiles,
 /// so that it often is a grid.
 std::string in_a_grid(const std::string& text) {
@@ -264,6 +285,7 @@ std::vector<GenerateCase> narrow_cases(const std::vector<Parameters>& choices,
     }
   }
   add_cases("stored_numbers", kStoredNumbers, {{}}, cases, toy::ElementType::kBf16);
+  add_cases("operations", kOperationsOfFragments, {{}}, cases, toy::ElementType::kBf16);
   for (unsigned seed = 0; seed < kRandomNarrowPrograms; ++seed) {
     add_cases("random_" + std::to_string(seed), RandomTiles(seed).text(),
               {random_tiles[seed % random_tiles.size()]}, cases, toy::ElementType::kBf16);
@@ -305,6 +327,9 @@ std::vector<GenerateCase> generate_cases() {
   }
   add_cases("narrow_types", kNarrowTypes, {{}, {{"n", 64}, {"m", 9}, {"B", 16}, {"C", 8}}}, cases);
   add_cases("doubles", kDoubles, {{}, {{"n", 20}}}, cases);
+  add_cases("operations_of_numbers", kOperationsOfNumbers, {{}, {{"n", 20}}}, cases);
+  add_cases("operations_of_tiles", kOperationsOfTiles,
+            {{}, {{"n", 7}, {"m", 9}, {"B", 3}, {"C", 9}}}, cases);
   for (unsigned seed = 0; seed < kRandomPrograms; ++seed) {
     const std::int64_t n = 1 + seed % 7, m = 1 + seed % 5, B = 1 + seed % 4, C = 1 + seed % 3;
     const std::string text = RandomTiles(seed).text();

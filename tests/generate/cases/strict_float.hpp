@@ -80,12 +80,11 @@ bool strict_reduce(StrictBlock out, StrictOperand a, std::int64_t cols) {
     return result;
   });
 }
-template <bool kLeft>
+template <toy::Operation kOperation>
 bool strict_mask(StrictBlock out, StrictOperand a, std::int64_t row, std::int64_t col) {
   return fill_strictly(out, [&](std::int64_t r, std::int64_t c) {
-    const float x = strict_element(a, r, c);
-    return kLeft ? toy::detail::masked_left(x, row + r, col + c)
-                 : toy::detail::masked(x, row + r, col + c);
+    return operated(toy::detail::OperationTag<kOperation>(), strict_element(a, r, c), row + r,
+                    col + c);
   });
 }
 inline void strict_product(StrictBlock out, StrictFactor a, StrictFactor b, bool add) {
@@ -108,14 +107,13 @@ inline bool strictly_written(StrictOperand a, std::int64_t rows, std::int64_t co
   return written;
 }
 
-struct StrictMaximum {
-  float operator()(float a, float b) const { return toy::detail::maximum(a, b); }
-};
-struct StrictExponential {
-  float operator()(float a) const { return toy::detail::exponential(a); }
-};
-struct StrictLogarithm {
-  float operator()(float a) const { return toy::detail::logarithm(a); }
+/// An operation on numbers, as the machine's scalars have it.
+template <toy::Operation kOperation>
+struct StrictFunction {
+  template <class... Numbers>
+  float operator()(Numbers... numbers) const {
+    return operated(toy::detail::OperationTag<kOperation>(), numbers...);
+  }
 };
 
 }  // namespace flashlab::test
@@ -125,16 +123,47 @@ namespace flashlab::toy::detail {
 template <>
 inline const TileKernels<test::StrictFloat>& tile_kernels<test::StrictFloat>() {
   using namespace test;
-  static constexpr TileKernels<StrictFloat> kKernels = {
-      {&strict_binary<std::plus<>>, &strict_binary<std::minus<>>, &strict_binary<std::multiplies<>>,
-       &strict_binary<std::divides<>>, &strict_binary<StrictMaximum>},
-      {&strict_unary<std::identity>, &strict_unary<StrictExponential>,
-       &strict_unary<StrictLogarithm>},
-      {&strict_reduce<StrictMaximum>, &strict_reduce<std::plus<>>},
-      {&strict_mask<false>, &strict_mask<true>},
-      &strict_product,
-      &strictly_legal,
-      &strictly_written};
+  static constexpr TileKernels<StrictFloat> kKernels = [] {
+    using Kernels = TileKernels<StrictFloat>;
+    Kernels kernels{};
+    kernels.binary = operation_table<Kernels::Binary>(
+        []<Operation kOperation>(OperationTag<kOperation>) -> Kernels::Binary {
+          constexpr OperationSpec kSpec = spec_of(kOperation);
+          if constexpr (kSpec.shape == ShapeRule::kElementwise && kSpec.arity == 2) {
+            return &strict_binary<StrictFunction<kOperation>>;
+          }
+          return nullptr;
+        });
+    kernels.unary = operation_table<Kernels::Unary>(
+        []<Operation kOperation>(OperationTag<kOperation>) -> Kernels::Unary {
+          constexpr OperationSpec kSpec = spec_of(kOperation);
+          if constexpr (kSpec.shape == ShapeRule::kElementwise && kSpec.arity == 1) {
+            return &strict_unary<StrictFunction<kOperation>>;
+          }
+          return nullptr;
+        });
+    kernels.reduce = operation_table<Kernels::Reduce>(
+        []<Operation kOperation>(OperationTag<kOperation>) -> Kernels::Reduce {
+          if constexpr (kOperation == Operation::kRowMaximum) {
+            return &strict_reduce<StrictFunction<Operation::kMaximum>>;
+          } else if constexpr (kOperation == Operation::kRowSum) {
+            return &strict_reduce<StrictFunction<Operation::kPlus>>;
+          }
+          return nullptr;
+        });
+    kernels.mask = operation_table<Kernels::Mask>(
+        []<Operation kOperation>(OperationTag<kOperation>) -> Kernels::Mask {
+          if constexpr (spec_of(kOperation).shape == ShapeRule::kMask) {
+            return &strict_mask<kOperation>;
+          }
+          return nullptr;
+        });
+    kernels.copy = &strict_unary<std::identity>;
+    kernels.product = &strict_product;
+    kernels.legal = &strictly_legal;
+    kernels.written = &strictly_written;
+    return kernels;
+  }();
   return kKernels;
 }
 

@@ -17,7 +17,7 @@ namespace flashlab::toy {
 namespace {
 
 void add_operands(const EffectTree& tree, std::set<std::size_t>& positions) {
-  if (tree.operation == Operation::kOperand) positions.insert(tree.operand);
+  if (!tree.operation) positions.insert(tree.operand);
   for (const EffectTree& argument : tree.arguments) add_operands(argument, positions);
 }
 
@@ -26,9 +26,8 @@ double value_of_tree(const EffectTree& tree, std::span<const double> by_position
   const auto argument = [&](std::size_t i) {
     return value_of_tree(tree.arguments[i], by_position);
   };
-  switch (tree.operation) {
-    case Operation::kOperand:
-      return by_position[tree.operand];
+  if (!tree.operation) return by_position[tree.operand];
+  switch (*tree.operation) {
     case Operation::kPlus:
       return argument(0) + argument(1);
     case Operation::kMinus:
@@ -40,10 +39,24 @@ double value_of_tree(const EffectTree& tree, std::span<const double> by_position
       return argument(0) / argument(1);
     case Operation::kMaximum:
       return std::max(argument(0), argument(1));
+    case Operation::kMinimum:
+      return std::min(argument(0), argument(1));
+    case Operation::kAbsolute:
+      return std::abs(argument(0));
     case Operation::kExponential:
       return detail::exponential(argument(0));
     case Operation::kLogarithm:
       return std::log(argument(0));
+    case Operation::kTanh:
+      return std::tanh(argument(0));
+    case Operation::kReciprocalRoot:
+      return 1 / std::sqrt(argument(0));
+    case Operation::kReciprocal:
+      return 1 / argument(0);
+    case Operation::kBinaryExponential:
+      return std::exp2(argument(0));
+    case Operation::kBinaryLogarithm:
+      return std::log2(argument(0));
     default:
       return argument(0);
   }
@@ -83,7 +96,8 @@ TEST_CASE("the two masks are different operations, on the tile and its two offse
   for (std::size_t row = 0; row < instruction_set().size(); ++row) {
     if (!instruction_set()[row].has(OperandKind::kOffset)) continue;
     const EffectTree tree = effect_tree(row);
-    operations.insert(tree.operation);
+    REQUIRE(tree.operation);
+    operations.insert(*tree.operation);
     REQUIRE(tree.arguments.size() == 3);
     for (std::size_t i = 0; i < 3; ++i) CHECK(tree.arguments[i].operand == i);
   }

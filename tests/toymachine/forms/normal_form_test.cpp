@@ -63,6 +63,16 @@ std::string text(const std::string& lines) { return to_string(value(lines)); }
 
 }  // namespace
 
+/// The form of o[0] after these lines, with x[0] to x[2] in R0 to R2.
+toy::NormalForm form_after(const std::string& lines) {
+  const std::string machine = ".isa attention, MIN, ABS, TANH, RSQRT, RCP, EXP2, LOG2\n";
+  return outputs(bound(machine + ".input x[3]\n.output o[1]\nLOAD x[0], R0\nLOAD x[1], R1\n" +
+                       "LOAD x[2], R2\n" + lines + "STORE R9, o[0]\n"))[0];
+}
+bool same_form(const std::string& a, const std::string& b) {
+  return form_after(a) == form_after(b);
+}
+
 TEST_CASE("safe, online and unsafe softmax have one normal form") {
   for (std::int64_t n = 1; n <= 5; ++n) {
     const Forms safe = outputs(bundled("softmax_safe", params({{"n", n}})));
@@ -323,4 +333,35 @@ TEST_CASE("polynomials have equal normal forms when they are equal at random poi
     CHECK(by_hash.emplace(form.hash(), values).first->second == values);
   }
   CHECK(equal > 20);  // different programs do meet
+}
+
+TEST_CASE("a minimum is the set of its arguments, and of those that differ by a number the least") {
+  CHECK(same_form("MIN R0, R1, R9\nMIN R9, R2, R9\n", "MIN R2, R1, R9\nMIN R0, R9, R9\n"));
+  CHECK(same_form("MIN R0, R0, R9\n", "MOV R0, R9\n"));
+  CHECK(same_form("FILL 1, R8\nADD R0, R8, R8\nMIN R8, R0, R9\n", "MOV R0, R9\n"));
+  CHECK(same_form("FILL -inf, R8\nMIN R0, R8, R9\n", "FILL -inf, R9\n"));
+  CHECK_FALSE(same_form("MIN R0, R1, R9\n", "MAX R0, R1, R9\n"));
+  CHECK(to_string(form_after("MIN R1, R0, R9\n")) == "min(x[0], x[1])");
+}
+
+TEST_CASE("powers of two and their logarithms follow the rules of powers") {
+  CHECK(same_form("ADD R0, R1, R9\nEXP2 R9, R9\n", "EXP2 R0, R8\nEXP2 R1, R9\nMUL R8, R9, R9\n"));
+  CHECK(same_form("EXP2 R0, R9\nLOG2 R9, R9\n", "MOV R0, R9\n"));
+  CHECK(same_form("FILL 3, R9\nEXP2 R9, R9\n", "FILL 8, R9\n"));
+  CHECK(same_form("FILL -inf, R9\nEXP2 R9, R9\n", "FILL 0, R9\n"));
+  CHECK_FALSE(same_form("EXP2 R0, R9\n", "EXP R0, R9\n"));
+  CHECK_FALSE(same_form("LOG2 R0, R9\n", "LOG R0, R9\n"));
+}
+
+TEST_CASE("a reciprocal is a quotient, and functions keep their symmetry") {
+  CHECK(same_form("RCP R0, R9\nMUL R1, R9, R9\n", "DIV R1, R0, R9\n"));
+  const std::string minus = "FILL -1, R8\nMUL R0, R8, R7\n";
+  CHECK(same_form(minus + "ABS R7, R9\n", "ABS R0, R9\n"));
+  CHECK(same_form("FILL -2, R9\nABS R9, R9\n", "FILL 2, R9\n"));
+  CHECK(same_form(minus + "TANH R7, R9\nMUL R9, R8, R9\n", "TANH R0, R9\n"));
+  CHECK(same_form("FILL 0, R9\nTANH R9, R9\n", "FILL 0, R9\n"));
+  CHECK_FALSE(same_form("TANH R0, R9\n", "TANH R1, R9\n"));
+  CHECK_FALSE(same_form("RSQRT R0, R9\n", "RCP R0, R9\n"));
+  CHECK(to_string(form_after("TANH R0, R9\n")) == "tanh(x[0])");
+  CHECK(to_string(form_after("RSQRT R0, R9\n")) == "rsqrt(x[0])");
 }

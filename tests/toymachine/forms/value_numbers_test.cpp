@@ -10,7 +10,8 @@ using namespace flashlab::toy;
 
 /// The number of o[0] after these lines; x and y are inputs of 4.
 ValueNumber output(ValueTable& table, const std::string& lines) {
-  const std::string text = ".isa attention\n.input x[4]\n.input y[4]\n.output o[1]\n" + lines;
+  const std::string text =
+      ".isa attention, MIN, RCP, EXP2, TANH\n.input x[4]\n.input y[4]\n.output o[1]\n" + lines;
   auto program = assemble(std::make_shared<const SourceText>("test.toy", text));
   REQUIRE(program);
   const auto bound =
@@ -40,6 +41,23 @@ TEST_CASE("sums products and maxima are numbered in either order", "[value_numbe
   CHECK(same_number("MAX R0, R1, R9\n", "MAX R1, R0, R9\n"));
   CHECK_FALSE(same_number("SUB R0, R1, R9\n", "SUB R1, R0, R9\n"));
   CHECK_FALSE(same_number("DIV R0, R1, R9\n", "DIV R1, R0, R9\n"));
+}
+
+TEST_CASE("minima are numbered by the set of their arguments", "[value_numbers]") {
+  CHECK(same_number("MIN R0, R1, R9\n", "MIN R1, R0, R9\n"));
+  CHECK(same_number("MIN R0, R1, R9\nMIN R9, R2, R9\n", "MIN R1, R2, R9\nMIN R9, R0, R9\n"));
+  CHECK(same_number("MIN R0, R0, R9\n", "MOV R0, R9\n"));
+  CHECK_FALSE(same_number("MIN R0, R1, R9\n", "MAX R0, R1, R9\n"));
+  CHECK_FALSE(same_number("FILL -inf, R8\nMIN R0, R8, R9\n", "MOV R0, R9\n"));
+}
+
+TEST_CASE("functions of one value are numbered by the function, and of a constant computed",
+          "[value_numbers]") {
+  CHECK(same_number("TANH R0, R9\n", "MOV R0, R8\nTANH R8, R9\n"));
+  CHECK_FALSE(same_number("TANH R0, R9\n", "TANH R1, R9\n"));
+  CHECK_FALSE(same_number("EXP2 R0, R9\n", "EXP R0, R9\n"));
+  CHECK(same_number("FILL 3, R8\nEXP2 R8, R9\n", "FILL 8, R9\n"));
+  CHECK(same_number("FILL 4, R8\nRCP R8, R9\n", "FILL 0.25, R9\n"));
 }
 
 TEST_CASE("sums in another bracketing round differently and maxima do not", "[value_numbers]") {

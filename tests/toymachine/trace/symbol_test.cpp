@@ -84,6 +84,26 @@ TEST_CASE("parentheses stand only where precedence asks for them") {
   CHECK(to_string(maximum(a + b, c)) == "max(c, a + b)");
 }
 
+TEST_CASE("functions are written by name, and powers and reciprocals as on paper", "[symbol]") {
+  const Symbol a = Symbol::name("a"), b = Symbol::name("b");
+  const auto text = [](Operation operation, const Symbol& x, const Symbol& y = {}) {
+    return to_string(symbol_of(operation, x, y));
+  };
+  CHECK(text(Operation::kMinimum, a, b) == "min(a, b)");
+  CHECK(text(Operation::kMinimum, a, a) == "a");
+  CHECK(text(Operation::kMinimum, a, Symbol::number(-HUGE_VAL)) == "-inf");
+  CHECK(text(Operation::kMinimum, symbol_of(Operation::kMinimum, a, b), cell("x", 1)) ==
+        "min(a, b, x1)");
+  CHECK(text(Operation::kAbsolute, a - b) == "abs(a - b)");
+  CHECK(text(Operation::kTanh, a / b) == "tanh(a/b)");
+  CHECK(text(Operation::kReciprocalRoot, a) == "rsqrt(a)");
+  CHECK(text(Operation::kReciprocal, a + b) == "1/(a + b)");
+  CHECK(text(Operation::kBinaryExponential, a - b) == "2^(a - b)");
+  CHECK(text(Operation::kBinaryExponential, Symbol::number(0)) == "1");
+  CHECK(text(Operation::kBinaryExponential, exponential(a)) == "2^(e^a)");
+  CHECK(text(Operation::kBinaryLogarithm, a) == "log2(a)");
+}
+
 TEST_CASE("maxima are flat, and long runs are written as ranges") {
   CHECK(to_string(maximum_of(2)) == "max(x0, x1)");
   CHECK(to_string(maximum_of(3)) == "max(x0, x1, x2)");
@@ -193,7 +213,7 @@ TEST_CASE("what nobody wrote has no text") {
 }
 
 TEST_CASE("values may have names, which stand for their formulas") {
-  const Symbol score = cell("q", 0) * cell("k", 0), largest = row_maximum(score);
+  const Symbol score = cell("q", 0) * cell("k", 0), largest = detail::row_maximum(score);
   const Symbol weight = exponential(score - largest);
   ValueNames names;
   names.add(score, "S@2");
