@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "toymachine/forms/normal_form_store.hpp"
+#include "toymachine/language/values.hpp"
 
 namespace flashlab::toy::detail {
 namespace {
@@ -48,6 +49,9 @@ bool same_but_for_constant(const FormNode* a, const FormNode* b) {
 bool is_negative(const FormNode* form) {
   return !form->minus_infinity && !form->numerator.empty() && form->numerator[0].number.sign() < 0;
 }
+
+/// Of a maximum or minimum.
+bool takes_larger(Operation operation) { return value_of(operation, 0.0, 1.0) == 1; }
 
 /// Whether the form is a number, and not positive.
 bool is_not_positive(const FormNode* form) {
@@ -150,7 +154,7 @@ void FormStore::add_argument(Operation operation, std::vector<const FormNode*>& 
   for (const FormNode*& arg : args) {
     if (!same_but_for_constant(arg, form)) continue;
     const bool is_larger = constant_part(arg) < constant_part(form);
-    if (is_larger == (operation == Operation::kMaximum)) arg = form;
+    if (is_larger == takes_larger(operation)) arg = form;
     return;
   }
   args.push_back(form);
@@ -158,10 +162,9 @@ void FormStore::add_argument(Operation operation, std::vector<const FormNode*>& 
 
 /// The maximum or minimum.
 const FormNode* FormStore::extreme(Operation operation, const FormNode* a, const FormNode* b) {
-  const bool is_maximum = operation == Operation::kMaximum;
   if (a == b) return a;
-  if (a->minus_infinity) return is_maximum ? b : a;
-  if (b->minus_infinity) return is_maximum ? a : b;
+  if (a->minus_infinity) return takes_larger(operation) ? b : a;
+  if (b->minus_infinity) return takes_larger(operation) ? a : b;
   std::vector<const FormNode*> args;
   for (const FormNode* form : {a, b}) {
     const FormAtom* atom = as_atom(form);
@@ -173,7 +176,7 @@ const FormNode* FormStore::extreme(Operation operation, const FormNode* a, const
   }
   if (args.size() == 1) return args[0];
   if (args.size() > limits_.max_terms) {
-    throw FormTooLarge{std::string(is_maximum ? "a maximum" : "a minimum") + " of " +
+    throw FormTooLarge{"a " + std::string(spec_of(operation).function) + " of " +
                            std::to_string(args.size()) + " formulas",
                        "at most " + std::to_string(limits_.max_terms)};
   }
@@ -254,9 +257,6 @@ const FormNode* FormStore::apply(Operation operation, const FormNode* a, const F
       return multiply(a, b);
     case Operation::kOver:
       return divide(a, b);
-    case Operation::kMaximum:
-    case Operation::kMinimum:
-      return extreme(operation, a, b);
     case Operation::kAbsolute:
       return absolute(a);
     case Operation::kExponential:
@@ -274,6 +274,7 @@ const FormNode* FormStore::apply(Operation operation, const FormNode* a, const F
     default:
       break;
   }
+  if (spec_of(operation).grouping == Grouping::kSet) return extreme(operation, a, b);
   const bool has_no_value =
       a->minus_infinity || (operation == Operation::kReciprocalRoot && is_not_positive(a));
   std::vector<const FormNode*> args{a};

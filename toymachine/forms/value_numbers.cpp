@@ -92,16 +92,17 @@ std::optional<ValueNumber> ValueTable::folded(Operation operation, ValueNumber a
   return std::nullopt;
 }
 
-/// Returns the number of a maximum or minimum by the set of its arguments. Without -inf, which
-/// changes no maximum.
+/// Returns the number of a maximum or minimum by the set of its arguments; without -inf if it gives
+/// way to all others.
 ValueNumber ValueTable::set(Operation operation, ValueNumber a, ValueNumber b) {
   constexpr float kLeast = -std::numeric_limits<float>::infinity();
+  const bool gives_way = detail::value_of(operation, kLeast, 0.0F) == 0;
   std::vector<std::uint32_t> parts;
   for (const ValueNumber value : {a, b}) {
     const Entry& entry = entries_[value];
     if (entry.by == Made{Kind::kOperation, operation}) {
       parts.insert(parts.end(), entry.parts.begin(), entry.parts.end());
-    } else if (operation != Operation::kMaximum || constant_of(value) != kLeast) {
+    } else if (!gives_way || constant_of(value) != kLeast) {
       parts.push_back(value);
     }
   }

@@ -153,14 +153,6 @@ std::optional<Symbol> simplified(Operation operation, const Symbol& a, const Sym
     case Operation::kOver:
       if (is_the_number(b, 0)) return std::nullopt;
       return whole_result(operation, a, b);
-    case Operation::kMaximum:
-      if (a == b || is_the_number(b, kLeast)) return a;
-      if (is_the_number(a, kLeast)) return b;
-      return std::nullopt;
-    case Operation::kMinimum:
-      if (a == b || is_the_number(a, kLeast)) return a;
-      if (is_the_number(b, kLeast)) return b;
-      return std::nullopt;
     case Operation::kExponential:
     case Operation::kBinaryExponential:
       if (is_the_number(a, 0)) return Symbol::number(1);
@@ -169,8 +161,15 @@ std::optional<Symbol> simplified(Operation operation, const Symbol& a, const Sym
     case Operation::kReciprocal:
       return symbol_of(Operation::kOver, Symbol::number(1), a);
     default:
-      return std::nullopt;
+      break;
   }
+  if (spec_of(operation).grouping != Grouping::kSet) return std::nullopt;
+  if (a == b) return a;
+  // -inf gives way to everything, as in a maximum, or to nothing.
+  const bool gives_way = detail::value_of(operation, kLeast, 0.0) == 0;
+  if (is_the_number(a, kLeast)) return gives_way ? b : a;
+  if (is_the_number(b, kLeast)) return gives_way ? a : b;
+  return std::nullopt;
 }
 
 }  // namespace
