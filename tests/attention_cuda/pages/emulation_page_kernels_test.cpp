@@ -1,6 +1,10 @@
 // The kernels of docs/ in the emulation: without a barrier they are wrong.
 #include <cuda_runtime.h>
 
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "attention_cuda/emulation/emulation.hpp"
@@ -71,6 +75,20 @@ TEST_CASE("the page's product needs both of its barriers", "[page][emulation]") 
     CHECK(wrong > 10);
   }
   cuda::emulation::set_schedule_seed(1);
+}
+
+TEST_CASE("exercise 42 prints the kernel that is tested", "[page][emulation]") {
+  const auto file = [](const char* path) {
+    return std::ifstream(std::string(FLASHLAB_SOURCE_DIR "/") + path, std::ios::binary);
+  };
+  std::ifstream kernel = file("docs/examples/tile_scores.cu"),
+                problem = file("exercises/42_reading_a_kernel/problem.md");
+  std::ostringstream printed;
+  for (std::string line; std::getline(kernel, line);) {
+    printed << (line.empty() ? "" : "    ") << line << "\n";
+  }
+  CHECK(printed.str().size() > 500);
+  CHECK_THAT((std::string{std::istreambuf_iterator<char>(problem), {}}), contains(printed.str()));
 }
 
 }  // namespace flashlab::test
