@@ -8,19 +8,31 @@
 #include <utility>
 
 #include "attention_cuda/emulation/cluster_runner.hpp"
+#include "attention_cuda/emulation/observer.hpp"
 
 namespace flashlab::cuda::emulation {
 namespace {
 
 ClusterRunner& runner() { return ClusterRunner::of_device_function(); }
 
+Observer* present_observer = nullptr;
+
+void tell_address(const char* operation, const void* address) {
+  if (present_observer != nullptr) present_observer->took_address(operation, address);
+}
+
 }  // namespace
+
+void set_observer(Observer* observer) { present_observer = observer; }
 
 int lane_index() { return runner().lane(); }
 int thread_number() { return runner().thread_number(); }
 int cluster_rank() { return runner().rank(); }
 int cluster_blocks() { return runner().num_blocks(); }
-void sync_block() { runner().sync_block(); }
+void sync_block() {
+  if (present_observer != nullptr) present_observer->met("__syncthreads");
+  runner().sync_block();
+}
 void arrive_at_cluster() { runner().arrive_at_cluster(); }
 void wait_for_cluster() { runner().wait_for_cluster(); }
 std::span<unsigned char> shared_bytes() { return runner().shared_bytes(); }
@@ -39,6 +51,7 @@ AsyncCopies& async_copies() { return runner().async_copies(); }
 Statistics& block_statistics() { return runner().statistics(); }
 
 void meet_warp(const char* operation, void* data, CompleteWarp complete) {
+  if (present_observer != nullptr) present_observer->met(operation);
   runner().meet_warp(operation, data, complete);
 }
 
@@ -47,6 +60,7 @@ void require_aligned(const void* address, std::size_t bytes, const char* operati
     throw std::logic_error(std::string(operation) + ": the address is not a multiple of " +
                            std::to_string(bytes));
   }
+  tell_address(operation, address);
 }
 
 std::size_t shared_offset(const void* address, std::size_t bytes, const char* operation) {
@@ -85,6 +99,7 @@ std::size_t require_shared_16(const void* address, const char* operation) {
     throw std::logic_error(std::string(operation) + " at byte " + std::to_string(offset) +
                            " of shared memory, not a multiple of 16");
   }
+  tell_address(operation, address);
   return offset;
 }
 

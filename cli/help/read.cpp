@@ -34,11 +34,11 @@ struct Page {
   std::string name;
   std::string_view text;
 
-  /// "4" for "04_softmax"; "masks" for itself.
+  /// "4" for "04_softmax", "9a" for "09a_before_a_gpu"; "masks" for itself.
   std::string shown_name() const {
-    const bool numbered = name.size() > 2 && name[2] == '_' && name[0] >= '0' && name[0] <= '9';
-    if (!numbered) return name;
-    return name[0] == '0' ? name.substr(1, 1) : name.substr(0, 2);
+    const std::string number = name.substr(0, number_length());
+    if (number.empty()) return name;
+    return number[0] == '0' ? number.substr(1) : number;
   }
   std::string title() const {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -46,8 +46,19 @@ struct Page {
   }
   /// Whether the page is called so: "4", "04", "04_softmax", "softmax", "masks".
   bool answers_to(std::string_view word) const {
-    return word == name || word == shown_name() || (name.size() > 2 && word == name.substr(0, 2)) ||
-           (name.size() > 3 && name[2] == '_' && word == name.substr(3));
+    const std::size_t length = number_length();
+    return word == name || word == shown_name() ||
+           (length > 0 && (word == name.substr(0, length) || word == name.substr(length + 1)));
+  }
+
+ private:
+  /// The length of "04" or "09a" before the first underscore; 0 for a page without a number.
+  std::size_t number_length() const {
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    const std::size_t length = std::min(name.find('_'), name.size());
+    const bool is_number = (length == 2 || (length == 3 && name[2] >= 'a' && name[2] <= 'z')) &&
+                           is_digit(name[0]) && is_digit(name[1]) && length < name.size();
+    return is_number ? length : 0;
   }
 };
 

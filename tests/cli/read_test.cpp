@@ -18,6 +18,19 @@ TEST_CASE("read lists every page, and finds a chapter by number and by name", "[
   CHECK_THAT(flashlab("read 14").out, !contains("Next chapter"));
 }
 
+TEST_CASE("a page between two chapters has a number and a letter, and is read between them",
+          "[read]") {
+  const std::string page = flashlab("read 9a").out;
+  CHECK_THAT(page, contains("9a. Before a GPU") && contains("Next chapter: flashlab read 10"));
+  for (const char* name : {"09a", "before_a_gpu", "09a_before_a_gpu"}) {
+    CHECK(flashlab(std::string("read ") + name).out == page);
+  }
+  for (const char* name : {"9", "09"}) {
+    CHECK_THAT(flashlab(std::string("read ") + name).out,
+               contains("9. On a CPU") && contains("Next chapter: flashlab read 9a"));
+  }
+}
+
 TEST_CASE("answers to a chapter's questions are shown on request", "[read]") {
   const std::string hidden = flashlab("read 4").out, shown = flashlab("read 4 --answers").out;
   CHECK_THAT(hidden, contains("flashlab read 4 --answers"));
