@@ -64,7 +64,8 @@ struct SourceProblem {
     const double sheet_rate = sheet.product_rate(to_string(dtype), cuda::to_string(products)).per_s,
                  rate = flops / (1e-3 * source_ms);
     return "theirs makes " + three_digits(1e-12 * rate) + " TFLOP/s without a mask, " +
-           fixed_text(100 * rate / sheet_rate, 0) + " % of the sheet's rate";
+           fixed_text(100 * rate / sheet_rate, 0) + " % of the sheet's rate" +
+           (rate > sheet_rate ? ", so it probably had a causal one" : "");
   }
   /// What it means if it does nothing but move fp32 scores.
   std::string as_passes(double source_ms) const {
