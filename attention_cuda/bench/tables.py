@@ -177,8 +177,9 @@ def long():
         ours, fa = ms(row, "flash2+bwd-onepass"), ms(row, "torch flash")
         source = sources()["fa2_backward_post"]["both_bf16"][str(seqlen)]
         table.append([seqlen, number(ours), number(fa), number(ms(row, "torch cudnn")),
-                      ratio(fa, ours), f"{source['fa2'] / source['triton']:.2f}"])
-    print_table(["N", "ours, ms", "FA2", "cuDNN", "FA2 / ours", "the post: FA2 / Triton"], table)
+                      ratio(fa, ours), number(source["fa2"]), number(source["triton"]),
+                      f"{source['fa2'] / source['triton']:.2f}"])
+    print_table(["N", "ours, ms", "FA2", "cuDNN", "FA2 / ours", "the post: FA2, ms", "Triton", "FA2 / Triton"], table)
 
 
 def memory():
@@ -196,13 +197,15 @@ def short():
         for row in rows_of("c", direction):
             best = min((v for v in ours if ms(row, v)), key=lambda v: ms(row, v))
             source = sources()["pallas_post"][direction].get(str(row["shape"][2]), [None] * 3)
-            table.append([row["shape"][2], number(ms(row, "naive"), 4), number(ms(row, best), 4),
-                          number(ms(row, "torch cudnn"), 4),
+            unfused = [time for time in (ms(row, "naive"), ms(row, "torch math")) if time]
+            table.append([row["shape"][2], number(ms(row, "naive"), 4), number(ms(row, "torch math"), 4),
+                          number(ms(row, best), 4), number(ms(row, "torch cudnn"), 4),
+                          ratio(min(unfused), ms(row, best)) if unfused else "-",
                           ratio(ms(row, "torch cudnn"), ms(row, best)), *(number(s) for s in source),
-                          ratio(source[2], source[1])])
+                          ratio(source[0], source[1]), ratio(source[2], source[1])])
         print(direction)
-        print_table(["T", "naive, ms", "ours", "cuDNN", "cuDNN / ours", "Pallas post: naive", "flash",
-                     "cuDNN", "cuDNN / flash"], table)
+        print_table(["T", "naive, ms", "torch math", "ours", "cuDNN", "unfused / ours", "cuDNN / ours",
+                     "Pallas post: naive", "flash", "cuDNN", "naive / flash", "cuDNN / flash"], table)
 
 
 def few():

@@ -312,15 +312,15 @@ void print(const CompareFlags& flags, const Session& session) {
     if (table == "models") text += models_table(comparison, session.machine, terminal);
     if (table == "bytes") text += bytes_table(comparison, terminal);
     if (table == "flops") text += flops_table(comparison, terminal);
+    if (table == "intensity") text += intensity_table(comparison, session.machine, terminal);
     if (table == "shared-memory")
       text += shared_memory_table(comparison, session.machine, terminal);
     if (table == "kernels") text += kernels_table(comparison.rows, terminal);
     if (table == "sentences") text += sentences(comparison, terminal);
     text += "\n";
   }
-  const bool is_about_times =
-      flags.shows("times") || flags.shows("kernels") || flags.shows("sentences");
-  if (is_about_times) text += shares(comparison, terminal);
+  if (flags.shows("times") || flags.shows("kernels") || flags.shows("sentences"))
+    text += closing_lines(comparison, session.machine, terminal);
   while (text.ends_with("\n\n")) text.pop_back();
   std::cout << text;
   std::cout.flush();
@@ -384,7 +384,7 @@ CommandAction add_compare(CLI::App& app) {
       "  flashlab compare -v naive,flash2 --n 1024..16384 --measured h200 --again\n"
       "  flashlab compare --gpu rtx3090 --n 4096 -d 64,128    predictions for another GPU\n"
       "  flashlab compare --measured h200 --again --html report.html   the pictures\n"
-      "  flashlab compare --show models,bytes,flops,shared-memory\n"
+      "  flashlab compare --show models,bytes,flops,intensity,shared-memory\n"
       "  flashlab compare --gpu rtx3090 --show data-sheet     its sizes and rates\n"
       "  flashlab compare --gpus 1,2,4 -v ring,bwd-ring -B 1 -H 16 -d 128 --n 65536..1048576\n"
       "  flashlab compare --calibrate                         on a GPU: its rates\n"

@@ -196,9 +196,10 @@ void CompareFlags::add_output_flags(CLI::App& command) {
   add_option(command, "--commit", commit, "the commit to record in the file")
       .type_name("NAME")
       .group(kOutputGroup);
-  add_option(command, "--show", show,
-             "tables: times, kernels, sentences, models, bytes, flops, shared-memory, or all; "
-             "data-sheet alone needs no calls")
+  add_option(
+      command, "--show", show,
+      "tables: times, kernels, sentences, models, bytes, flops, intensity, shared-memory, or all; "
+      "data-sheet alone needs no calls")
       .capture_default_str()
       .type_name("NAME,...")
       .group(kOutputGroup);
@@ -218,15 +219,16 @@ void CompareFlags::add_to(CLI::App& command) {
 }
 
 std::vector<std::string> CompareFlags::tables() const {
-  const std::vector<std::string> known = {"data-sheet", "times", "kernels",       "models",
-                                          "bytes",      "flops", "shared-memory", "sentences"};
+  const std::vector<std::string> known = {"data-sheet", "times",         "kernels",
+                                          "models",     "bytes",         "flops",
+                                          "intensity",  "shared-memory", "sentences"};
   if (show == "all") return known;
   std::vector<std::string> result;
   for (const std::string& word : words(show)) {
     if (std::find(known.begin(), known.end(), word) == known.end()) {
       throw request_failure("--show '" + printable(word) + "'",
-                            "data-sheet, times, kernels, models, bytes, flops, shared-memory, "
-                            "sentences or all",
+                            "data-sheet, times, kernels, models, bytes, flops, intensity, "
+                            "shared-memory, sentences or all",
                             nearest(word, known).value_or(""));
     }
     result.push_back(word);

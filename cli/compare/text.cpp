@@ -7,12 +7,12 @@
 #include <set>
 
 #include "cli/compare/names.hpp"
+#include "cli/compare/pallas_text.hpp"
 #include "cli/options/options.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "compare/model/binding_unit.hpp"
 #include "compare/model/pallas_formulas.hpp"
 #include "compare/rows/sweep.hpp"
-#include "gpu/sheets/gpu_specs.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
@@ -77,7 +77,11 @@ std::vector<std::string> times_cells(const Timed& timed, const TimesColumns& col
   return cells;
 }
 
-/// Formats a word and its meaning in lines that fit.
+std::string flop_text(double flops) { return with_prefix(flops, "FLOP"); }
+std::string si_bytes(double bytes) { return with_prefix(bytes, "B"); }
+
+}  // namespace
+
 std::string note(const std::string& word, const std::string& meaning, const Terminal& terminal) {
   constexpr std::size_t kColumn = 10;
   std::string text = word + std::string(kColumn - word.size(), ' ');
@@ -87,11 +91,6 @@ std::string note(const std::string& word, const std::string& meaning, const Term
   }
   return text;
 }
-
-std::string flop_text(double flops) { return with_prefix(flops, "FLOP"); }
-std::string si_bytes(double bytes) { return with_prefix(bytes, "B"); }
-
-}  // namespace
 
 std::string with_prefix(double value, const std::string& unit) {
   constexpr std::array<const char*, 6> kPrefixes = {"", "k", "M", "G", "T", "P"};
@@ -267,83 +266,16 @@ std::string flops_table(const compare::Comparison& comparison, const Terminal& t
                                  {"others", Align::kRight},
                                  {"exps", Align::kRight}}));
   for (const compare::Row& row : comparison.rows) {
-    const compare::PallasShape shape{row.batch, row.num_heads, row.seqlen_q, row.head_dim, 1};
-    table.row(names.cells(row, {row.pallas_bytes ? flop_text(static_cast<double>(
-                                                       compare::pallas_flops(row.variant, shape)))
-                                                 : "",
-                                flop_text(static_cast<double>(row.usual_flops)),
-                                flop_text(static_cast<double>(row.work.product_flops)),
-                                flop_text(static_cast<double>(row.work.elementwise_flops)),
-                                with_prefix(static_cast<double>(row.work.exps), "")}));
+    table.row(
+        names.cells(row, {row.pallas_bytes ? flop_text(static_cast<double>(compare::pallas_flops(
+                                                 row.variant, pallas_shape(row))))
+                                           : "",
+                          flop_text(static_cast<double>(row.usual_flops)),
+                          flop_text(static_cast<double>(row.work.product_flops)),
+                          flop_text(static_cast<double>(row.work.elementwise_flops)),
+                          with_prefix(static_cast<double>(row.work.exps), "")}));
   }
   return table.to_string(terminal);
-}
-
-namespace {
-
-std::string kib(std::int64_t bytes) { return fixed_text(static_cast<double>(bytes) / 1024, 1); }
-
-/// The shared memory of the Pallas post's kernel, beside the limit of the post's GPU and of this one.
-std::string pallas_shared_text(std::int64_t limit) {
-  const auto of_post = gpu::find_gpu("rtx4000ada");
-  const std::int64_t its_limit = of_post ? of_post->shared_memory_per_block_bytes : 0;
-  std::string text = "the post's tile of 64 x 64 with two stages takes";
-  for (const std::int64_t head_dim : {64, 128}) {
-    const compare::PallasSharedMemory memory = compare::pallas_shared_memory(head_dim);
-    const std::int64_t sum = memory.tile_bytes + memory.second_stage_bytes;
-    text += (head_dim == 64 ? " " : ", and ") + kib(memory.tile_bytes) + " + " +
-            kib(memory.second_stage_bytes) + " = " + kib(sum) + " KiB at d " +
-            std::to_string(head_dim) + (sum <= its_limit ? " (fits" : " (does not fit") +
-            " into the " + kib(its_limit) + " of its GPU" +
-            (limit == its_limit ? ""
-             : sum <= limit     ? ", fits here"
-                                : ", nor here") +
-            ")";
-  }
-  return text;
-}
-
-/// The sizes of a T x T matrix of 16 bits, up to the first that does not fit.
-std::string square_matrix_table(std::int64_t limit, const Terminal& terminal) {
-  TextTable table({{"T x T in 16 bits", Align::kRight},
-                   {"KiB", Align::kRight},
-                   {"of " + kib(limit), Align::kRight},
-                   {"fits"}});
-  for (std::int64_t side = 64;; side *= 2) {
-    const std::int64_t bytes = 2 * side * side;
-    const double share = static_cast<double>(bytes) / static_cast<double>(limit);
-    table.row({std::to_string(side), kib(bytes), fixed_text(100 * share, 0) + " %",
-               bytes <= limit ? "yes" : "no"});
-    if (bytes > limit) return table.to_string(terminal);
-  }
-}
-
-}  // namespace
-
-std::string shared_memory_table(const compare::Comparison& comparison,
-                                const compare::MachineModel& machine, const Terminal& terminal) {
-  const std::int64_t limit = machine.gpu.shared_memory_per_block_bytes;
-  TextTable table({{"kernel"},
-                   {"d", Align::kRight},
-                   {"tile", Align::kRight},
-                   {"threads", Align::kRight},
-                   {"KiB per block", Align::kRight},
-                   {"of " + kib(limit), Align::kRight}});
-  std::set<std::string> shown;
-  for (const compare::Row& row : comparison.rows) {
-    for (const Step& step : row.steps) {
-      if (step.shared_bytes == 0 || step.block_q <= 1) continue;  // it has no tiles
-      const std::string name = printable(step.name + ", " + row.dtype);
-      if (!shown.insert(name + std::to_string(row.head_dim)).second) continue;
-      const double share = static_cast<double>(step.shared_bytes) / static_cast<double>(limit);
-      table.row({name, std::to_string(row.head_dim),
-                 std::to_string(step.block_q) + " x " + std::to_string(step.block_kv),
-                 std::to_string(step.num_threads), kib(step.shared_bytes),
-                 fixed_text(100 * share, 0) + " %"});
-    }
-  }
-  return table.to_string(terminal) + "\n" + note("Pallas", pallas_shared_text(limit), terminal) +
-         "\n" + square_matrix_table(limit, terminal);
 }
 
 std::string sentences(const compare::Comparison& comparison, const Terminal& terminal) {
@@ -353,6 +285,25 @@ std::string sentences(const compare::Comparison& comparison, const Terminal& ter
     const std::string line = names.text(row) + ": " + printable(row.sentence);
     const std::vector<std::string> lines = wrap(line, terminal.width - 2);
     for (std::size_t k = 0; k < lines.size(); ++k) text += (k == 0 ? "" : "  ") + lines[k] + "\n";
+  }
+  return text;
+}
+
+namespace {
+
+std::string too_large_calls(const compare::Comparison& comparison,
+                            const compare::MachineModel& machine, const Terminal& terminal) {
+  std::string text;
+  const RowNames names(comparison.rows);
+  for (const compare::Row& row : comparison.rows) {
+    const std::int64_t needed = row.tensor_bytes + row.workspace_bytes;
+    if (row.measured || machine.gpu.memory_bytes <= 0 || needed <= machine.gpu.memory_bytes)
+      continue;
+    text += wrapped(names.text(row) + ": the arrays of its program take " +
+                        si_bytes(static_cast<double>(needed)) + ", more than the " +
+                        si_bytes(static_cast<double>(machine.gpu.memory_bytes)) + " of the " +
+                        machine.gpu.name,
+                    terminal.width);
   }
   return text;
 }
@@ -370,6 +321,17 @@ std::string shares(const compare::Comparison& comparison, const Terminal& termin
   for (const double tolerance : {compare::kCloseTime, compare::kNearTime}) {
     say(compare::close_times(comparison.rows, tolerance),
         "times within " + fixed_text(100 * tolerance, 0) + " %: all calls, N >= 1024");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string closing_lines(const compare::Comparison& comparison,
+                          const compare::MachineModel& machine, const Terminal& terminal) {
+  std::string text = too_large_calls(comparison, machine, terminal) + shares(comparison, terminal);
+  if (window_size().columns > 0) {
+    text += "\n\"GB to SMs\", \"bound by\" and other words: flashlab read glossary\n";
   }
   return text;
 }

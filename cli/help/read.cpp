@@ -1,5 +1,8 @@
-// `flashlab read`: prints a chapter of the course on the terminal.
+// `flashlab read`: prints a chapter of the course on the terminal. A person is asked the chapter's
+// questions; what is predicted is kept where `flashlab predict` keeps it.
 #include "cli/help/read.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +19,8 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/markdown_text.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "exercises/grader/grade/progress.hpp"
+#include "text/lists.hpp"
 #include "text/nearest.hpp"
 #include "text/visible.hpp"
 #include "toymachine/language/source.hpp"
@@ -34,10 +39,18 @@ struct Page {
   std::string name;
   std::string_view text;
 
-  /// "4" for "04_softmax", "9a" for "09a_before_a_gpu"; "masks" for itself.
+  bool has_number() const { return number_length() > 0; }
+  /// Whether this was a chapter once. Its number still leads to it.
+  bool is_appendix() const { return has_number() && title().starts_with("Appendix"); }
+  bool is_chapter() const { return has_number() && !is_appendix(); }
+  /// "4" for "04_softmax"; "masks" for itself; "the_language" for the appendix "02_the_language".
   std::string shown_name() const {
+    if (!has_number()) return name;
+    return is_appendix() ? name.substr(number_length() + 1) : number();
+  }
+  /// "4" for "04_softmax", "9a" for "09a_before_a_gpu".
+  std::string number() const {
     const std::string number = name.substr(0, number_length());
-    if (number.empty()) return name;
     return number[0] == '0' ? number.substr(1) : number;
   }
   std::string title() const {
@@ -46,9 +59,9 @@ struct Page {
   }
   /// Whether the page is called so: "4", "04", "04_softmax", "softmax", "masks".
   bool answers_to(std::string_view word) const {
-    const std::size_t length = number_length();
-    return word == name || word == shown_name() ||
-           (length > 0 && (word == name.substr(0, length) || word == name.substr(length + 1)));
+    return word == name ||
+           (has_number() && (word == number() || word == name.substr(0, number_length()) ||
+                             word == name.substr(number_length() + 1)));
   }
 
  private:
@@ -67,6 +80,11 @@ std::vector<Page> course_pages() {
   for (const EmbeddedFile& file : chapter_files) {
     all.push_back({std::string(file.name.substr(0, file.name.rfind('.'))), file.text});
   }
+  const auto place = [](const Page& page) {
+    return page.is_chapter() ? 0 : page.has_number() ? 1 : 2;
+  };
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const Page& a, const Page& b) { return place(a) < place(b); });
   return all;
 }
 
@@ -176,6 +194,121 @@ class TerminalPage {
   std::string paragraph_, result_;
 };
 
+/// A page up to a fold, and what is in the fold. The last part of a page has none.
+struct PagePart {
+  std::string_view text, answer;
+  bool asks = false;  // a prediction; else the fold only hides something
+};
+
+/// Splits a page at its folds.
+std::vector<PagePart> parts_of(std::string_view page) {
+  constexpr std::string_view kFold = "\n<details>", kEnd = "\n</details>\n";
+  std::vector<PagePart> parts;
+  for (std::size_t fold = 0; (fold = page.find(kFold)) != std::string_view::npos;) {
+    const std::size_t first = std::min(page.find('\n', fold + 1), page.size());
+    const std::size_t end = std::min(page.find(kEnd, first), page.size());
+    const std::string_view text = page.substr(0, fold + 1);
+    parts.push_back({text, page.substr(first, end - first),
+                     text.find("**Predict**") != std::string_view::npos});
+    page.remove_prefix(std::min(end + kEnd.size(), page.size()));
+  }
+  parts.push_back({page, {}});
+  return parts;
+}
+
+/// Reads a page with a person, who answers its questions before the answers are shown.
+class AskedReading {
+ public:
+  AskedReading(const Page& page, const Terminal& terminal)
+      : page_(page), terminal_(terminal), store_(exercises::progress_folder()) {}
+
+  void show() {
+    predictions_ = store_.read().predictions_of(key());
+    int question = 0;
+    for (const PagePart& part : parts_of(page_.text)) {
+      print(part.text);
+      if (is_left_ || part.answer.empty()) break;
+      ask(part.asks ? std::to_string(++question) : std::string());
+      if (is_left_) break;
+      print("**Answer**\n" + std::string(part.answer) + "\n");
+    }
+    for (const std::string& note : store_.notes()) {
+      std::cerr << "flashlab: note: " << printable(note) << "\n";
+    }
+  }
+  bool is_left() const { return is_left_; }
+
+ private:
+  /// The name of the page among the predictions, which no exercise has.
+  std::string key() const { return "docs/" + page_.name + ".md"; }
+
+  /// Reads a line. Nobody is asked any more when there is none.
+  std::string typed() {
+    std::cout << std::flush;
+    std::string line;
+    if (!is_alone_ && !std::getline(std::cin, line)) is_alone_ = true;
+    const std::string word(trimmed(line));
+    is_left_ = word == "q";
+    return word;
+  }
+
+  /// Prints Markdown, a window at a time.
+  void print(std::string_view markdown) {
+    const std::string text =
+        markdown_text(TerminalPage({page_.name, markdown}, true).text(), terminal_);
+    const std::size_t rows = std::max<std::size_t>(window_size().rows, 8) - 2;
+    for (std::size_t at = 0; at < text.size() && !is_left_;) {
+      const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+      std::cout << text.substr(at, end - at);
+      at = end;
+      if (++rows_printed_ < rows || at == text.size() || is_alone_) continue;
+      std::cout << styled("Enter goes on, q ends ", Style::kDim, terminal_);
+      typed();
+      rows_printed_ = 0;
+    }
+    if (!is_left_) std::cout << "\n";
+  }
+
+  /// Asks for a prediction, unless `question` is empty, and waits.
+  void ask(const std::string& question) {
+    rows_printed_ = 0;
+    if (question.empty()) {
+      std::cout << styled("Enter goes on, q ends ", Style::kDim, terminal_);
+      typed();
+      return;
+    }
+    const auto before = predictions_.find(question);
+    if (before != predictions_.end()) {
+      std::cout << "Before, you predicted: " << printable(before->second) << "\n";
+    }
+    std::cout << styled("Your prediction (Enter shows the answer, q ends): ", Style::kBold,
+                        terminal_);
+    const std::string prediction = typed();
+    if (is_alone_) std::cout << "\n";
+    if (is_left_ || prediction.empty()) return;
+    predictions_[question] = prediction;
+    store_.update([&](exercises::Progress& progress) {
+      exercises::Predictions all = progress.predictions_of(key());
+      all[question] = prediction;
+      progress.predict(key(), all);
+    });
+    std::cout << "\n";
+  }
+
+  const Page& page_;
+  const Terminal& terminal_;
+  exercises::ProgressFile store_;
+  exercises::Predictions predictions_;
+  std::size_t rows_printed_ = 0;
+  bool is_left_ = false, is_alone_ = false;
+};
+
+/// Whether a person reads, who can be asked.
+bool is_read_by_a_person(const ReadFlags& options) {
+  return !options.answers && !options.terminal.no_pager && knows_escape_codes() &&
+         isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
+}
+
 void print_contents(const std::vector<Page>& all, const Terminal& terminal) {
   TextTable table({{"page"}, {"title"}});
   for (const Page& page : all) table.row({page.shown_name(), page.title()});
@@ -183,10 +316,9 @@ void print_contents(const std::vector<Page>& all, const Terminal& terminal) {
 }
 
 int print_page(const ReadFlags& options) {
-  const Terminal terminal = options.terminal.terminal();
   const std::vector<Page> all = course_pages();
   if (options.page.empty()) {
-    print_contents(all, terminal);
+    print_contents(all, options.terminal.terminal());
     return kExitGood;
   }
   const auto found = std::find_if(all.begin(), all.end(),
@@ -198,9 +330,23 @@ int print_page(const ReadFlags& options) {
                           "a number or a name that `flashlab read` lists",
                           nearest(options.page, names).value_or(""));
   }
-  std::cout << markdown_text(TerminalPage(*found, options.answers).text(), terminal);
+  TerminalOptions output = options.terminal;
+  const bool asks = is_read_by_a_person(options) && parts_of(found->text).size() > 1;
+  if (asks) output.no_pager = true;  // a window at a time
+  const Terminal terminal = output.terminal();
+  if (found->is_appendix() && options.page != found->shown_name()) {
+    std::cout << "Chapter " << found->number() << " is an appendix now: flashlab read "
+              << found->shown_name() << "\n\n";
+  }
+  if (asks) {
+    AskedReading reading(*found, terminal);
+    reading.show();
+    if (reading.is_left()) return kExitGood;
+  } else {
+    std::cout << markdown_text(TerminalPage(*found, options.answers).text(), terminal);
+  }
   const auto next = found + 1;
-  if (next != all.end() && next->shown_name() != next->name) {
+  if (found->is_chapter() && next != all.end() && next->is_chapter()) {
     std::cout << "\nNext chapter: flashlab read " << next->shown_name()
               << "\nYour next exercise: flashlab next\n";
   }
@@ -220,8 +366,9 @@ CommandAction add_read(CLI::App& app) {
   CLI::App& command =
       add_command(app, "read", "Read a chapter of the course on the terminal",
                   "  flashlab read                the chapters and other pages\n"
-                  "  flashlab read 4              a chapter\n"
+                  "  flashlab read 4              a chapter; on a terminal, asks its questions\n"
                   "  flashlab read 4 --answers    with the answers to its questions\n"
+                  "  flashlab read 4 --no-pager   all at once, without the answers\n"
                   "  flashlab read glossary\n");
   auto options = std::make_shared<ReadFlags>();
   add_option(command, "page", options->page, "a chapter's number, or a page's name")

@@ -43,8 +43,10 @@ std::string levels_of(const InstructionSpec& spec) {
   return spec.is_link() ? "with .machines" : "by name";
 }
 
-/// FLOPs of one execution on scalars; exponentials are counted separately.
+/// FLOPs of one execution for each element; exponentials are counted separately. A reduction makes one
+/// less than a row has columns.
 std::string flops_of(const InstructionSpec& spec) {
+  if (spec.flop_kind == toy::FlopKind::kReduction) return "c - 1";
   return spec.flop_kind == toy::FlopKind::kExponential ? "exp" : std::to_string(spec.flops);
 }
 

@@ -42,10 +42,15 @@ PallasBytes pallas_bytes(std::string_view variant, const PallasShape& s, std::in
 }
 
 PallasSharedMemory pallas_shared_memory(std::int64_t head_dim) {
-  constexpr std::int64_t kBlock = 64, kNarrow = 2, kWide = 4, kStatistics = 5;
-  const std::int64_t tile = kBlock * head_dim;
-  return {3 * tile * kNarrow + (tile + kBlock * kBlock + kStatistics * kBlock) * kWide,
-          2 * tile * kNarrow};
+  constexpr std::int64_t kNarrow = 2, kWide = 4, kStatistics = 5;
+  const std::int64_t tile = kPallasBlock * head_dim;
+  PallasSharedMemory memory;
+  memory.Q = memory.K = memory.V = tile * kNarrow;
+  memory.O = tile * kWide;
+  memory.S = kPallasBlock * kPallasBlock * kWide;
+  memory.statistics = kStatistics * kPallasBlock * kWide;
+  memory.second_stage = memory.K + memory.V;
+  return memory;
 }
 
 std::optional<double> pallas_ms(std::string_view variant, const PallasShape& shape,

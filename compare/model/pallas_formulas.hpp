@@ -24,10 +24,19 @@ std::int64_t pallas_flops(std::string_view variant, const PallasShape& shape);
 /// twice by the softmax, stored, read), and K and V once for each tile of block_q queries.
 PallasBytes pallas_bytes(std::string_view variant, const PallasShape& shape, std::int64_t block_q);
 
-/// Shared memory of the post's forward kernel, with tiles of 64 x 64 in 16 bits: Q, K, V, S and O in
-/// fp32, five statistics for each row; and one more copy of K and V for its second stage.
+/// The queries in a tile of the post's kernels, and the keys.
+inline constexpr std::int64_t kPallasBlock = 64;
+
+/// Shared memory of the post's forward kernel, with tiles of kPallasBlock: what its text lists, in
+/// bytes.
 struct PallasSharedMemory {
-  std::int64_t tile_bytes = 0, second_stage_bytes = 0;
+  std::int64_t Q = 0, K = 0, V = 0;  // 16 bits
+  std::int64_t O = 0, S = 0;         // fp32
+  std::int64_t statistics = 0;       // five for each row, fp32
+  std::int64_t second_stage = 0;     // one more copy of K and V
+
+  std::int64_t tile() const { return Q + K + V + O + S + statistics; }
+  std::int64_t all() const { return tile() + second_stage; }
 };
 PallasSharedMemory pallas_shared_memory(std::int64_t head_dim);
 

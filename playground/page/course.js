@@ -136,6 +136,13 @@ function chapterContext(page) {
     open: true,
     known: (name) => app.chapters && app.chapters[name] !== undefined,
     picture: (path) => app.pictures[path] && "data:image/svg+xml," + encodeURIComponent(app.pictures[path]),
+    question(number, fold) {
+      const input = element("input", {type: "text", maxlength: "1000", value: app.store.prediction(page, number), onchange: () => {
+        app.store.setPrediction(page, number, input.value);
+        fold.open = fold.open || input.value !== "";
+      }});
+      return element("p", {class: "question"}, element("label", {}, "Your prediction, then the answer opens: ", input));
+    },
     block(block, about, text) {
       const file = /^file: toymachine\/programs\/(\w+)\.toy/.exec(about);
       const command = /^\$ flashlab (?:run|trace|cost|debug|timeline|optimal|picture \w+|sweep) (\w+)/.exec(about);

@@ -48,12 +48,13 @@ function link(label, target, context) {
   return element("span", {class: "outside", title: "in flashlab's source: " + target}, ...inline(label, context));
 }
 
-/// Returns the elements of a Markdown text. context.program(name or text, element) may add a button to a
-/// block: `about` is the comment before it, such as "$ flashlab trace matmul_c00".
+/// Returns the elements of a Markdown text. context.block(block, about, text) may add a button to a
+/// block: `about` is the comment before it, such as "$ flashlab trace matmul_c00". context.question(number,
+/// fold) may return an element that asks for a prediction before the fold with its answer.
 function markdown(text, context = {}) {
   const lines = text.replace(/\r/g, "").split("\n");
   const all = [];
-  let about = "";
+  let about = "", asks = false, questions = 0;
   for (let at = 0; at < lines.length;) {
     const line = lines[at];
     const comment = /^\s*<!--\s*(.*?)\s*-->\s*$/.exec(line);
@@ -72,6 +73,15 @@ function markdown(text, context = {}) {
       if (context.block) context.block(block, about, body.join("\n"));
       all.push(block);
       about = "";
+    } else if (/^<details>/.test(line)) {
+      const body = [];
+      for (++at; at < lines.length && lines[at] !== "</details>"; ++at) body.push(lines[at]);
+      ++at;
+      const summary = (/<summary>([^<]*)</.exec(line) || ["", "Answer"])[1];
+      const fold = element("details", {}, element("summary", {}, summary), ...markdown(body.join("\n"), context));
+      if (asks && context.question) all.push(context.question(++questions, fold));
+      asks = false;
+      all.push(fold);
     } else if (/^ {4,}\S/.test(line)) {
       const body = [];
       while (at < lines.length && /^( {4,}|\s*$)/.test(lines[at])) body.push(lines[at++].slice(4));
@@ -101,6 +111,7 @@ function markdown(text, context = {}) {
       const body = [];
       while (at < lines.length && /\S/.test(lines[at]) && !/^(#{1,6} |```|\||\s*<!--)/.test(lines[at])) body.push(lines[at++]);
       if (body.length === 0) body.push(lines[at++]);
+      asks = asks || body.join("\n").includes("**Predict**");
       all.push(element("p", {}, ...inline(body.join("\n").replace(/^> /gm, ""), context)));
       about = "";
     }

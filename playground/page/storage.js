@@ -55,6 +55,13 @@ class Store {
     this.save();
   }
 
+  /// What was predicted for a question of a page; empty: nothing.
+  prediction(page, question) { return this.state.predictions[page + " " + question] || ""; }
+  setPrediction(page, question, text) {
+    this.state.predictions[page + " " + question] = text;
+    this.save();
+  }
+
   exported() { return JSON.stringify(this.state, null, 1); }
 
   /// Adds what a file holds. A program with another text keeps its name; the imported one gets a new name.
@@ -72,6 +79,7 @@ class Store {
       const mine = this.exercise(id);
       this.state.exercises[id] = entry.points >= mine.points ? entry : mine;
     }
+    this.state.predictions = Object.assign(other.predictions, this.state.predictions);
     this.save();
   }
 }
@@ -83,7 +91,14 @@ function checkedState(state) {
   expect(isObject(state) && state.format === kStoreKey, "this is no file that the playground exported");
   expect(state.version === 1, `version ${String(state.version).slice(0, 20)} instead of 1`);
   expect(isObject(state.programs) && isObject(state.exercises), "programs or exercises are missing");
-  const clean = {format: kStoreKey, version: 1, programs: Object.create(null), exercises: Object.create(null)};
+  const predictions = state.predictions === undefined ? {} : state.predictions;  // older versions kept none
+  expect(isObject(predictions), "predictions are no object");
+  const clean = {format: kStoreKey, version: 1, programs: Object.create(null), exercises: Object.create(null),
+                 predictions: Object.create(null)};
+  for (const [question, text] of Object.entries(predictions)) {
+    expect(typeof text === "string" && text.length <= 1000, `the prediction ${question.slice(0, 80)} is no short text`);
+    clean.predictions[question] = text;
+  }
   for (const [name, text] of Object.entries(state.programs)) {
     expect(typeof text === "string" && name.length <= 80, `the program ${name.slice(0, 80)} is no text`);
     clean.programs[name] = text;

@@ -151,6 +151,38 @@ TEST_CASE("shared memory is shown of kernels with tiles, once each") {
   CHECK(text.find("\ns, bf16") == text.rfind("\ns, bf16"));
 }
 
+TEST_CASE(
+    "FLOPs per byte are those of the post, of the counts and of the hardware, beside the ridge") {
+  nlohmann::json file = round_file();
+  file["rows"][0]["seed_bytes"]["formula"] = 1401233080;  // of 4 B H T^2 D + 5 B H T^2 FLOPs
+  file["rows"][0]["measured"]["dram"]["bytes_read"] = 50060070;
+  const std::string text = shown(file, "--show intensity");
+  CHECK_THAT(text, contains("FLOPs per byte of DRAM\nvariant N Pallas each array once measured "
+                            "bytes ridge\n"));
+  CHECK_THAT(text, contains("\nflash2 4096 100 50.1 100 206\n"));
+  // 64 tiles of 64 queries each load K and V, 16.8 MB in bf16 each; Q, O and lse once.
+  CHECK_THAT(text, contains("with its tile of 64 queries\nvariant N formula prose\n"));
+  CHECK_THAT(text, contains("\nflash2 4096 67.4 MB 2.18 GB\n"));
+}
+
+TEST_CASE("a call that does not fit into the GPU's memory says so, unless it was measured") {
+  const std::string needs =
+      "compare --predict-only --gpu rtx3090 -v naive,flash2 --batch 4 -H 1 "
+      "--dtype float --n 65536 --width 120";
+  const Outcome outcome = flashlab(needs);
+  // S and P of 4 x 65536 x 65536 floats each, and a little more.
+  CHECK_THAT(outcome.out, contains("\nnaive, N 65536: the arrays of its program take 138 GB, more "
+                                   "than the 24.0 GB of the RTX 3090\n"));
+  CHECK_THAT(outcome.out, !contains("flash2, N 65536: the arrays"));
+  CHECK_THAT(shown(round_file(), ""), !contains("the arrays of its program"));
+}
+
+TEST_CASE("the post's list of shared memory stands entry by entry") {
+  const std::string text = shown(round_file(), "--show shared-memory");
+  CHECK_THAT(text, contains("\nO, float 16.00 32.00\n"));
+  CHECK_THAT(text, contains("\nK and V once more: two stages 16.00 32.00\nall 73.25 129.25\n"));
+}
+
 TEST_CASE("the post's tile and a T x T matrix are compared with limits of shared memory") {
   const std::string text = shown(round_file(), "--show shared-memory");
   CHECK_THAT(text, contains("57.2 + 16.0 = 73.2 KiB at d 64 (fits"));

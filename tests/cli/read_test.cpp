@@ -31,6 +31,21 @@ TEST_CASE("a page between two chapters has a number and a letter, and is read be
   }
 }
 
+TEST_CASE("a chapter that became an appendix keeps its number, and stands behind the chapters",
+          "[read]") {
+  const std::string contents = flashlab("read").out;
+  CHECK(contents.find("Appendix: the language") > contents.find("14. Several machines"));
+  CHECK(contents.find("Appendix: the language") < contents.find("glossary"));
+  const std::string by_name = flashlab("read the_language").out;
+  CHECK_THAT(by_name, contains("The grammar") && !contains("is an appendix now"));
+  for (const char* number : {"2", "02", "02_the_language"}) {
+    CHECK(flashlab(std::string("read ") + number).out ==
+          "Chapter 2 is an appendix now: flashlab read the_language\n\n" + by_name);
+  }
+  CHECK_THAT(flashlab("read 1").out, contains("Next chapter: flashlab read 3"));
+  CHECK_THAT(by_name, !contains("Next chapter"));
+}
+
 TEST_CASE("answers to a chapter's questions are shown on request", "[read]") {
   const std::string hidden = flashlab("read 4").out, shown = flashlab("read 4 --answers").out;
   CHECK_THAT(hidden, contains("flashlab read 4 --answers"));

@@ -162,6 +162,23 @@ class Page(PageCase):
                 self.assertIn("cannot be followed", wrong.evaluate("document.getElementById('notice').textContent"), hostile[:20])
             self.assertEqual(wrong.errors, [])
 
+    def test_a_question_asks_for_a_prediction_and_then_opens_its_answer(self):
+        browser = self.open("#chapter=04_softmax.md")
+        browser.wait("document.querySelectorAll('#chapter details').length >= 3")
+        self.assertFalse(browser.evaluate("document.querySelector('#chapter details').open"))
+        self.assertNotIn("<details", browser.evaluate("document.querySelector('#chapter').textContent"))
+        browser.type("#chapter .question input", "3n loads")
+        browser.evaluate("document.querySelector('#chapter .question input').dispatchEvent(new Event('change'))")
+        self.assertTrue(browser.evaluate("document.querySelector('#chapter details').open"))
+        kept = json.loads(browser.evaluate("app.store.exported()"))
+        self.assertEqual(kept["predictions"], {"04_softmax.md 1": "3n loads"})
+        browser.evaluate("location.hash = '#chapter=05_attention.md'")
+        browser.wait("document.querySelector('#chapter h1').textContent.includes('attention')")
+        browser.evaluate("location.hash = '#chapter=04_softmax.md'")
+        browser.wait("document.querySelector('#chapter h1').textContent.includes('oftmax')")
+        self.assertEqual(browser.evaluate("document.querySelector('#chapter .question input').value"), "3n loads")
+        self.assertEqual(browser.errors, [])
+
     def test_work_is_exported_and_imported_and_wrong_files_change_nothing(self):
         browser = self.open()
         browser.type("#text", "; mine")
@@ -169,7 +186,8 @@ class Page(PageCase):
         self.assertEqual(json.loads(kept)["programs"]["softmax_online.toy"], "; mine")
         for wrong in ("", "{", "[]", "null", '{"format": "flashlab-playground", "version": 2}', "x" * (5 << 20),
                       '{"format": "flashlab-playground", "version": 1, "programs": {"a": 1}, "exercises": {}}',
-                      '{"format": "flashlab-playground", "version": 1, "programs": {}, "exercises": {"1": {"points": "x"}}}'):
+                      '{"format": "flashlab-playground", "version": 1, "programs": {}, "exercises": {"1": {"points": "x"}}}',
+                      '{"format": "flashlab-playground", "version": 1, "programs": {}, "exercises": {}, "predictions": {"a": 1}}'):
             refused = browser.evaluate(f"(() => {{ try {{ app.store.import({json.dumps(wrong)}); return ''; }} catch (error) {{ return error.message; }} }})()")
             self.assertTrue(refused, wrong[:40])
         self.assertEqual(browser.evaluate("app.store.exported()"), kept)

@@ -80,7 +80,7 @@ class Notebooks(unittest.TestCase):
                         players += 1
                     else:
                         self.assertEqual(shown, expected)
-            self.assertEqual(players, {"01_the_machine": 2, "02_the_language": 1}.get(name, 0))
+            self.assertEqual(players, {"01_the_machine": 3}.get(name, 0))
             os.environ.clear()
             os.environ.update(environment)
 

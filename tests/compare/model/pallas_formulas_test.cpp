@@ -36,6 +36,33 @@ TEST_CASE("the Pallas post's bytes of flash load K and V once, its prose once a 
   CHECK(pallas_bytes("bwd-twopass", kShape, 128).formula == 2 * (8 * matrix + rows));
 }
 
+TEST_CASE("the Pallas post's prose loads K and V more often in its tiles of 64 than in ours of 128",
+          "[compare][sources]") {
+  // 64 tiles of queries at T = 4096: "each tile of Q loads all of K and V".
+  const std::int64_t rows = std::int64_t{4} * 8 * 4096, matrix = rows * 64;
+  CHECK(pallas_bytes("flash2", kShape, kPallasBlock).prose ==
+        2 * (2 * matrix + 2 * matrix * 64 + rows));
+}
+
+// "Choosing Kernel and Embedding Size": 8, 8, 8, 16, 16 and 1.25 KB, and 16 KB of a second stage for
+// C = 64; 48 for Q, K and V, 32, 16, 1.25 and 32 for C = 128.
+TEST_CASE("the Pallas post's list of shared memory, entry by entry", "[compare][sources]") {
+  constexpr std::int64_t kKib = 1024;
+  const PallasSharedMemory narrow = pallas_shared_memory(64), wide = pallas_shared_memory(128);
+  CHECK(narrow.Q == 8 * kKib);
+  CHECK(narrow.K == 8 * kKib);
+  CHECK(narrow.V == 8 * kKib);
+  CHECK(narrow.O == 16 * kKib);
+  CHECK(narrow.S == 16 * kKib);
+  CHECK(narrow.statistics == 1280);
+  CHECK(narrow.second_stage == 16 * kKib);
+  CHECK(narrow.all() == 73 * kKib + 256);
+  CHECK(wide.Q + wide.K + wide.V == 48 * kKib);
+  CHECK(wide.O == 32 * kKib);
+  CHECK(wide.S == 16 * kKib);
+  CHECK(wide.second_stage == 32 * kKib);
+}
+
 TEST_CASE("the Pallas post's time is that of its FLOPs or its bytes", "[compare][sources]") {
   MachineModel sheet;
   sheet.dram_copy = Rate{1e12, false};

@@ -93,6 +93,18 @@ TEST_CASE("P is e to the S minus lse, and 2 to the same in base 2") {
   }
 }
 
+TEST_CASE("in base 2, dQ comes out of the scaled K by log2 e too large, and dK of the plain Q") {
+  const AttentionProblem p({5, 4, 3}, false);
+  const double ln_2 = std::log(2.0);
+  // The Triton notebook: K is scaled by s log2 e before the kernel, dS is the usual one.
+  const Matrix K_scaled = scaled(p.K, p.scale / ln_2);
+  const Matrix dQ = product(p.backward.dS, K_scaled);
+  CHECK(relative_error(scaled(dQ, ln_2).values, p.backward.dQ.values) < 1e-14);
+  CHECK(relative_error(dQ.values, p.backward.dQ.values) > 0.1);
+  const Matrix dK = product(transposed(p.backward.dS), p.Q);
+  CHECK(relative_error(scaled(dK, p.scale).values, p.backward.dK.values) < 1e-14);
+}
+
 TEST_CASE("the scale may be folded into Q, into dS or into the results, dQ and dK stay the same") {
   const AttentionProblem p({5, 4, 3}, false);
   const Matrix& dS = p.backward.dS;
