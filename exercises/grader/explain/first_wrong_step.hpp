@@ -16,12 +16,13 @@ struct WrongStep {
     kForeign,    // the solution never computes this value
     kOverwrote,  // it overwrote a register that a later step needs
     kExchanged,  // with its sources exchanged it would compute a value of the solution
+    kTooEarly,   // with a later value of a register it would compute a value of the solution
     kNotAdded,   // it stores over a value that it should add to
   };
   Kind kind = Kind::kForeign;
   std::int32_t step = kNobody;
   std::string sentence;
-  std::string place;  // the register that was overwritten; empty for other kinds
+  std::string place;  // the register that was overwritten or used; empty for other kinds
 };
 std::string to_string(WrongStep::Kind kind);  // "overwrote"
 
