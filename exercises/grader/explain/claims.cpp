@@ -37,6 +37,8 @@ std::optional<LaneCase> lanes_at(const ProgramTask& task, const SizedCases& size
   return std::move(make_lane_cases(sized, all->bound, task.tolerance).front());
 }
 
+}  // namespace
+
 /// The submission's failed run at a size, with formulas.
 class RunElsewhere {
  public:
@@ -85,6 +87,8 @@ class RunElsewhere {
   std::optional<FailedRun> run_;
   std::optional<std::vector<RunRemark>> remarks_;
 };
+
+namespace {
 
 Truth truth_of_remark(const Claim& claim, RunElsewhere& there) {
   const std::vector<RunRemark>& remarks = there.remarks();
@@ -210,13 +214,18 @@ Truth truth_of(const Claim& claim, const ProgramTask& task,
 
 Truth truth_elsewhere(const Claim& claim, const FailedAttempt& failed) {
   const std::vector<const RepairSize*> others = other_sizes(failed);
+  // Of a small extent any loop may run no round, and to count the rounds is cheap.
+  const bool is_asked_everywhere = claim.kind == Claim::Kind::kNoRounds;
+  Truth everywhere = Truth::kUndecided;
   for (const RepairSize* size : others) {
     const Truth there =
         truth_at(claim, failed.task, failed.program, *size->sized,
                  [&]() -> RunElsewhere& { return failed.elsewhere->at(failed, *size); });
-    if (there != Truth::kUndecided) return there;
+    if (there == Truth::kUndecided) continue;
+    if (!is_asked_everywhere || there == Truth::kFalse) return there;
+    everywhere = there;
   }
-  return others.empty() ? Truth::kHolds : Truth::kUndecided;  // a formula is that of all inputs
+  return others.empty() ? Truth::kHolds : everywhere;  // a formula is that of all inputs
 }
 
 bool is_confirmed(const Claim& claim, const FailedAttempt& failed) {

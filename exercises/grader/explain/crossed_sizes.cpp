@@ -30,23 +30,28 @@ std::set<std::string> parameters_of_tiles(const ProgramTask& task) {
   return names;
 }
 
-std::vector<SizedCases> crossed_cases(const ProgramTask& task, const Size& like) {
+std::vector<SizedCases> crossed_cases(const ProgramTask& task) {
   const std::set<std::string> tiles = parameters_of_tiles(task);
-  Size least = like, most = like;
-  for (const auto& [name, shown] : like) {
+  Size least, most;  // of the parameters that are no extents of tiles
+  for (const auto& [name, shown] : task.sizes.front()) {
     if (tiles.contains(name)) continue;
     std::set<std::int64_t> values;
     for (const Size& size : task.sizes) values.insert(size.at(name));
-    most.at(name) = *values.rbegin();
+    most[name] = *values.rbegin() + 1;  // so that the last tile is another one, too
     const auto enough = values.lower_bound(kLeastThatShows);
-    least.at(name) = enough != values.end() ? *enough : most.at(name);
+    least[name] = enough != values.end() ? *enough : *values.rbegin();
+  }
+  std::set<Size> sizes;
+  for (const Size& displayed : task.sizes) {
+    for (const auto& [name, value] : most) {
+      Size size = displayed;
+      for (const auto& [other, small] : least) size[other] = small;
+      size[name] = value;
+      sizes.insert(std::move(size));
+    }
   }
   std::vector<SizedCases> all;
-  for (const auto& [name, value] : most) {
-    if (value == least.at(name)) continue;
-    Size size = least;
-    size.at(name) = value;
-    if (std::find(task.sizes.begin(), task.sizes.end(), size) != task.sizes.end()) continue;
+  for (const Size& size : sizes) {
     try {
       SizedCases sized =
           cases_at(task, size, {Family::kRandom}, kInputSeed, kFirstNumber + all.size());

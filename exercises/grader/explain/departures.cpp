@@ -53,13 +53,13 @@ std::vector<Words> words_of(const std::vector<std::uint32_t>& lines, const toy::
   return all;
 }
 
-bool is_instruction(const toy::Program& program, std::uint32_t line) {
+bool has_instruction(const toy::Program& program, std::uint32_t line) {
   const Words here = line == 0 ? Words{} : words(program.source->line(line));
   return !here.empty() && here[0][0] != '.' && here[0] != "for" && here[0] != "end";
 }
 
 /// The line's text without its comment and without spaces at both ends.
-std::string statement_text(const toy::Program& program, std::uint32_t line) {
+std::string code_in_line(const toy::Program& program, std::uint32_t line) {
   const std::string_view whole = program.source->line(line);
   const std::string_view code = whole.substr(0, whole.find_first_of(";#"));
   const std::size_t first = code.find_first_not_of(" \t");
@@ -72,7 +72,7 @@ Edit replacement_of(const LineDifference& one, const ProgramTask& task, const to
   Edit edit;
   edit.kind = EditKind::kReplace;
   edit.line = one.mine.front();
-  edit.text = statement_text(*task.solution, one.other.front());
+  edit.text = code_in_line(*task.solution, one.other.front());
   const Words right = words(edit.text);
   for (Edit& known : enumerate_edits(program, edit_options(task, num_registers))) {
     if (known.line == edit.line && words(known.text) == right) return std::move(known);
@@ -83,10 +83,10 @@ Edit replacement_of(const LineDifference& one, const ProgramTask& task, const to
 Edit insertion_of(const LineDifference& one, const ProgramTask& task, const toy::Program& program) {
   Edit edit;
   edit.kind = EditKind::kInsert;
-  edit.behind =
-      !is_instruction(program, one.below) && (is_instruction(program, one.above) || one.below == 0);
+  edit.behind = !has_instruction(program, one.below) &&
+                (has_instruction(program, one.above) || one.below == 0);
   edit.line = edit.behind ? one.above : one.below;
-  edit.text = statement_text(*task.solution, one.other.front());
+  edit.text = code_in_line(*task.solution, one.other.front());
   return edit;
 }
 
@@ -107,8 +107,8 @@ std::optional<Departures> find_departures(const ProgramTask& task, const toy::Pr
   auto all = line_differences(mine, right);
   if (!all || all->empty() || all->size() > kMostDepartures) return std::nullopt;
   DepartureSearch search(task, sizes, failing, steps);
-  // Another name or another order of lines is no mistake: the program is right with it. Lines that were
-  // moved are one mistake, even if it does no harm to have them at both places.
+  // Another name or another order of lines is no mistake: the program is right with it. Lines that
+  // were moved are one mistake, even if it does no harm to have them at both places.
   for (std::size_t i = 0; i < all->size();) {
     std::vector<LineDifference> without;
     for (std::size_t k = 0; k < all->size(); ++k) {

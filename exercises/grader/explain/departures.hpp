@@ -1,5 +1,5 @@
-// Where a wrong program departs from the exercise's solution, if it is written like it in all but a few
-// lines: several mistakes at once, which no single change repairs.
+// Where a wrong program departs from the exercise's solution, if it is written like it in all but
+// a few lines: several mistakes at once, which no single change repairs.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace flashlab::exercises {
 
-/// Returns the departures that make the program wrong at these sizes; nothing if it is written in another
-/// way than the solution. Adds the cost of the trials to `steps`.
+/// Returns the departures that make the program wrong at these sizes; nothing if it is written in
+/// another way than the solution. Adds the cost of the trials to `steps`.
 std::optional<Departures> find_departures(const ProgramTask& task, const toy::Program& program,
                                           const std::vector<RepairSize>& sizes, std::size_t failing,
                                           std::uint64_t& steps);

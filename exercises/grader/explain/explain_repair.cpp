@@ -58,8 +58,8 @@ void add_value(const FailedAttempt& failed, const WrongValue& value, Finding& fi
   append_source_line(finding, failed.text, value.line);
 }
 
-/// No single change makes the program right: names the loop that runs no round, or the step with the
-/// first wrong value.
+/// No single change makes the program right: names the loop that runs no round, or the step with
+/// the first wrong value.
 void point_without_repair(const FailedAttempt& failed, const std::optional<WrongValue>& value,
                           bool is_unsaid, Finding& finding) {
   const bool is_error = failed.attempt.failure && failed.attempt.failure->error.has_value();
@@ -91,9 +91,9 @@ void add_repair(const FailedAttempt& failed, const Repair& repair, Finding& find
                             std::to_string(repair.further.front().line) + ", too.");
 }
 
-/// Explains one of several departures from the solution, if possible at the line that the finding names
-/// already, and names the others. `unsaid` is the first wrong value on tiles. Returns false if the program
-/// without them is wrong elsewhere.
+/// Explains one of several departures from the solution, if possible at the line that the finding
+/// names already, and names the others. `unsaid` is the first wrong value on tiles. Returns false
+/// if the program without them is wrong elsewhere.
 bool add_departures(const FailedAttempt& failed, const Departures& departures,
                     const WrongValue* unsaid, Finding& finding) {
   const std::vector<LineDifference>& all = departures.all;

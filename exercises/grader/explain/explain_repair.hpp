@@ -13,8 +13,8 @@
 
 namespace flashlab::exercises {
 
-/// Names the place of the fault. On scalars it does not reveal the change. `run` is null on tiles; `wrong` is its
-/// first wrong step, and `value` the first wrong value.
+/// Names the place of the fault. On scalars it does not reveal the change. `run` is null on tiles;
+/// `wrong` is its first wrong step, and `value` the first wrong value.
 void point_at_fault(const FailedAttempt& failed, const FailedRun* run,
                     const std::optional<WrongStep>& wrong, const std::optional<WrongValue>& value,
                     Finding& finding);

@@ -103,8 +103,8 @@ class Finder {
     return std::nullopt;
   }
 
-  /// A register of the step goes on to change, and with its later value the step would compute a value
-  /// of the solution: a sum was used before its last term came.
+  /// A register of the step goes on to change, and with its later value the step would compute a
+  /// value of the solution: a sum was used before its last term came.
   std::optional<WrongStep> used_too_early(std::int32_t wrong) const {
     constexpr std::size_t kMostLater = 16;
     const auto at = static_cast<std::size_t>(wrong);

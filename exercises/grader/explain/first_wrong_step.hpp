@@ -33,8 +33,8 @@ std::optional<WrongStep> first_wrong_step(const FailedRun& run);
 /// Whether one line stores several values into the wrong output, whose sum belongs there.
 std::optional<WrongStep> not_added(const FailedRun& run);
 
-/// Returns what is wrong with every step whose value the solution does not compute, whatever depends
-/// on it: of one step, each kind but kNotAdded.
+/// Returns what is wrong with every step whose value the solution does not compute, whatever
+/// depends on it: of one step, each kind but kNotAdded.
 std::vector<WrongStep> all_wrong_steps(const FailedRun& run);
 
 /// "the negative of what it should be", "the reciprocal …": the relation between the results of an

@@ -55,12 +55,12 @@ struct Repairs {
   bool complete = true;  // false: the budget ended the search
 };
 
-/// Tries every edit, then every insertion of a line of the program or of the exercise's solution, then
-/// all departures from the solution together. Candidates are tried first at `sizes[failing]`, where
-/// the submission is wrong. On tiles and on several machines, where a trial is expensive, tries the
-/// departures first; then, on tiles, the edits that scalars do not show before all others, and two
-/// transpositions at once. `suspect` is the line of the first wrong step, or 0. If the program does
-/// not bind, tries the departures alone.
+/// Tries every edit, then every insertion of a line of the program or of the exercise's solution,
+/// then all departures from the solution together. Candidates are tried first at `sizes[failing]`,
+/// where the submission is wrong. On tiles and on several machines, where a trial is expensive,
+/// tries the departures first; then, on tiles, the edits that scalars do not show before all
+/// others, and two transpositions at once. `suspect` is the line of the first wrong step, or 0. If
+/// the program does not bind, tries the departures alone.
 Repairs find_repairs(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
                      const std::vector<RepairSize>& sizes, std::size_t failing,
                      std::uint32_t suspect = 0, const RepairBudget& budget = {});

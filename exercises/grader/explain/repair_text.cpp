@@ -74,7 +74,8 @@ std::size_t row_of(const std::vector<std::string>& line) {
   return SIZE_MAX;
 }
 
-/// Whether the repair multiplies the offsets of a line, which count elements, by the size of a tile.
+/// Whether the repair multiplies the offsets of a line, which count elements, by the size of a
+/// tile.
 bool counts_tiles(const FailedAttempt& failed, const Edit& edit) {
   const std::vector<std::string> before = words(failed.text.line(edit.line));
   const std::size_t row = row_of(before);
@@ -87,8 +88,8 @@ bool counts_tiles(const FailedAttempt& failed, const Edit& edit) {
 }
 
 /// Whether a word that belongs in a line may be told. On scalars the formulas tell what the line
-/// should compute, and to find the word is the exercise. Programs on tiles, and for several machines,
-/// are long, and no formula tells which tile belongs there.
+/// should compute, and to find the word is the exercise. Programs on tiles, and for several
+/// machines, are long, and no formula tells which tile belongs there.
 bool names_words(const FailedAttempt& failed) {
   return is_tiled(*failed.program) || !failed.task.machines.empty();
 }

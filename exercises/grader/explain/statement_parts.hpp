@@ -1,4 +1,5 @@
-// The parts of a line that a sentence can name: the instruction and its operands, or the bounds of a loop.
+// The parts of a line that a sentence can name: the instruction and its operands, or the bounds of
+// a loop.
 #pragma once
 
 #include <string>
@@ -7,12 +8,12 @@
 
 namespace flashlab::exercises {
 
-/// {"MAC", "Q[c]", "K^T", "S", "S"}; {"for", "c", "0", "tiles(q, 1)"} and the step, if there is one.
-/// Comments are left out.
+/// {"MAC", "Q[c]", "K^T", "S", "S"}; {"for", "c", "0", "tiles(q, 1)"} and the step, if there is
+/// one. Comments are left out.
 std::vector<std::string> statement_parts(std::string_view line);
 
-/// "K[c] where Q[c] belongs": what the first line has in place of the second's parts. Of instructions
-/// with other operands, the instructions; empty if the lines have the same parts.
+/// "K[c] where Q[c] belongs": what the first line has in place of the second's parts. Of
+/// instructions with other operands, the instructions; empty if the lines have the same parts.
 std::string other_parts_text(std::string_view line, std::string_view right);
 
 /// What an instruction writes, and the registers that it reads, as its line names them.

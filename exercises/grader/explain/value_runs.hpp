@@ -1,5 +1,5 @@
-// Runs of a submission and of the solution whose values are recorded, and the submission's results with
-// values of the solution in the place of its own.
+// Runs of a submission and of the solution whose values are recorded, and the submission's results
+// with values of the solution in the place of its own.
 #pragma once
 
 #include <cstddef>
@@ -43,15 +43,16 @@ std::map<std::uint32_t, std::vector<std::size_t>> steps_by_site(const ValueRun& 
 bool is_right_with(const ProgramTask& task, const toy::BoundProgram& bound, const Case& entry,
                    const toy::Replacement& replacement);
 
-/// The solution's values in all cases of a size, in the place of values of the submission. Runs that are
-/// not long are kept, because many lines are tried.
+/// The solution's values in all cases of a size, in the place of values of the submission. Runs
+/// that are not long are kept, because many lines are tried.
 class ValuesAt {
  public:
   /// Keeps a reference to the cases.
   ValuesAt(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
            const SizedCases& sized);
 
-  /// Whether all results are right with the values of the solution's line in the place of the line's.
+  /// Whether all results are right with the values of the solution's line in the place of the
+  /// line's.
   bool is_right(std::uint32_t line, std::uint32_t solution_line);
 
  private:

@@ -193,7 +193,7 @@ class ValueSearch {
       if (!values_at(*sized).is_right(line, solution_line)) return false;
       ++others;
     }
-    if (!crossed_) crossed_ = crossed_cases(failed_.task, here->size);
+    if (!crossed_) crossed_ = crossed_cases(failed_.task);
     return std::all_of(crossed_->begin(), crossed_->end(), [&](const SizedCases& sized) {
       return values_at(sized).is_right(line, solution_line);
     });

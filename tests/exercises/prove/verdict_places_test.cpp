@@ -238,10 +238,15 @@ TEST_CASE("values that hide a wrong index at the displayed sizes are not said to
     return std::any_of(finding.claims.begin(), finding.claims.end(),
                        [](const Claim& claim) { return claim.kind == Claim::Kind::kValues; });
   };
-  // Where a query tile has more columns than there are workers, or a key less than there are queries, the
-  // index is out of range.
+  // The index is out of range where it counts more columns than there are workers or queries; and a tile
+  // of fewer columns does not fit the one before it.
+  CHECK_FALSE(claims_values(finding_of(
+      "32_split_kv_merge",
+      {{"MUL X, W, X\n      MUL O[c], A, O[c]", "MUL X, W, W\n      MUL O[c], A, O[c]"}})));
   CHECK_FALSE(claims_values(
       finding_of("32_split_kv_merge", {{"LOAD num[0][i][c], O[c]", "LOAD num[c][i][c], O[c]"}})));
+  CHECK_FALSE(claims_values(
+      finding_of("24_dx_stream", {{"LOAD do[i][c], dO[c]", "LOAD do[c][c], dO[c]"}})));
   CHECK_FALSE(
       claims_values(finding_of("16_loop_orders", {{"    STORE M, m[i]", "    STORE V[i], m[i]"}})));
 }
