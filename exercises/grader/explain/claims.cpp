@@ -1,7 +1,9 @@
 #include "exercises/grader/explain/claims.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "exercises/grader/explain/empty_loops.hpp"
 #include "exercises/grader/explain/failed_run.hpp"
@@ -35,34 +37,63 @@ std::optional<LaneCase> lanes_at(const ProgramTask& task, const SizedCases& size
   return std::move(make_lane_cases(sized, all->bound, task.tolerance).front());
 }
 
-/// Calls `look` with the failed run and returns what it says; undecided if the submission is right
-/// there, or if the formulas are too long.
-template <class Look>
-Truth at_failed_run(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
-                    const SizedCases& sized, const Look& look) {
-  const std::optional<LaneCase> lanes = lanes_at(task, sized);
-  if (!lanes) return Truth::kUndecided;
-  const auto solution = solution_at(task, sized.size);
-  if (solution == nullptr) return Truth::kUndecided;
-  Attempt there = attempt(task, program, sized, &*lanes);
-  if (!there.refusal.empty() || !there.unrolled || there.machines) return Truth::kUndecided;
-  if (!there.failure && solution->is_polynomial) {
-    if (const auto cell = differing_output(*there.bound, *there.unrolled, *solution, task.check)) {
-      there.failure = Failure{0, std::nullopt, 0, cell};
-    }
-  }
-  if (!there.failure) return Truth::kUndecided;
-  const std::vector<RepairSize> none;
-  const FailedAttempt failed{task, *program->source, program, there, solution.get(),
-                             none, SIZE_MAX,         none};
-  FailedRun run(failed);
-  return run.has_forms() ? look(run) : Truth::kUndecided;
-}
+}  // namespace
 
-Truth truth_of_remark(const Claim& claim, FailedRun& run) {
-  const std::vector<RunRemark> remarks = all_remarks(run);
+/// The submission's failed run at a size, with formulas.
+class RunElsewhere {
+ public:
+  RunElsewhere(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
+               const RepairSize& size) {
+    if (size.has_no_formulas) return;
+    std::optional<LaneCase> own_lanes;
+    if (size.lanes == nullptr) own_lanes = lanes_at(task, *size.sized);
+    const LaneCase* const lanes = own_lanes ? &*own_lanes : size.lanes;
+    if (lanes == nullptr) return;
+    if (size.solution == nullptr) own_solution_ = solution_at(task, size.sized->size);
+    const SolutionAt* const solution =
+        size.solution != nullptr ? size.solution : own_solution_.get();
+    if (solution == nullptr) return;
+    there_ = attempt(task, program, *size.sized, lanes);
+    if (!there_.refusal.empty() || !there_.unrolled || there_.machines) return;
+    if (!there_.failure && solution->is_polynomial) {
+      if (const auto cell =
+              differing_output(*there_.bound, *there_.unrolled, *solution, task.check)) {
+        there_.failure = Failure{0, std::nullopt, 0, cell};
+      }
+    }
+    if (!there_.failure) return;
+    failed_.emplace(
+        FailedAttempt{task, *program->source, program, there_, solution, none_, SIZE_MAX, none_});
+    run_.emplace(*failed_);
+    if (!run_->has_forms()) run_.reset();
+  }
+  RunElsewhere(const RunElsewhere&) = delete;
+  RunElsewhere& operator=(const RunElsewhere&) = delete;
+
+  /// Null if the submission is right there, or if the formulas are too long.
+  FailedRun* run() { return run_ ? &*run_ : nullptr; }
+
+  /// All remarks that hold of the run, which must be there.
+  const std::vector<RunRemark>& remarks() {
+    if (!remarks_) remarks_ = all_remarks(*run_);
+    return *remarks_;
+  }
+
+ private:
+  const std::vector<RepairSize> none_;
+  std::unique_ptr<SolutionAt> own_solution_;
+  Attempt there_;
+  std::optional<FailedAttempt> failed_;
+  std::optional<FailedRun> run_;
+  std::optional<std::vector<RunRemark>> remarks_;
+};
+
+namespace {
+
+Truth truth_of_remark(const Claim& claim, RunElsewhere& there) {
+  const std::vector<RunRemark>& remarks = there.remarks();
   return truth(std::any_of(remarks.begin(), remarks.end(), [&](const RunRemark& remark) {
-    return remark.kind == claim.name && run.line(remark.step) == claim.line &&
+    return remark.kind == claim.name && there.run()->line(remark.step) == claim.line &&
            remark.place == claim.text;
   }));
 }
@@ -112,28 +143,25 @@ Truth truth_of_values(const Claim& claim, const ProgramTask& task,
 }
 
 /// The sizes that may confirm a claim: those after the failing one, then those before it.
-std::vector<const SizedCases*> other_sizes(const FailedAttempt& failed) {
-  std::vector<const SizedCases*> after, before;
+std::vector<const RepairSize*> other_sizes(const FailedAttempt& failed) {
+  std::vector<const RepairSize*> after, before;
   bool is_after = false;
   for (const RepairSize& size : failed.all) {
     if (size.sized == failed.attempt.sized) {
       is_after = true;
     } else {
-      (is_after ? after : before).push_back(size.sized);
+      (is_after ? after : before).push_back(&size);
     }
   }
   after.insert(after.end(), before.begin(), before.end());
   return after;
 }
 
-}  // namespace
-
-Claim remark_claim(const std::string& kind, std::uint32_t line, const std::string& place) {
-  return {Claim::Kind::kRemark, line, 0, kind, place};
-}
-
-Truth truth_of(const Claim& claim, const ProgramTask& task,
-               const std::shared_ptr<const toy::Program>& program, const SizedCases& sized) {
+/// `run_there` returns the failed run at the size; it is called only if the claim is about a run.
+template <class RunThere>
+Truth truth_at(const Claim& claim, const ProgramTask& task,
+               const std::shared_ptr<const toy::Program>& program, const SizedCases& sized,
+               const RunThere& run_there) {
   switch (claim.kind) {
     case Claim::Kind::kRight:
       return truth(is_right_text(claim.text, task, sized));
@@ -142,11 +170,12 @@ Truth truth_of(const Claim& claim, const ProgramTask& task,
     case Claim::Kind::kValues:
       return truth_of_values(claim, task, program, sized);
     case Claim::Kind::kRemark:
-      return at_failed_run(task, program, sized,
-                           [&](FailedRun& run) { return truth_of_remark(claim, run); });
-    case Claim::Kind::kTerms:
-      return at_failed_run(task, program, sized,
-                           [&](FailedRun& run) { return truth_of_terms(claim, run); });
+    case Claim::Kind::kTerms: {
+      RunElsewhere& there = run_there();
+      if (there.run() == nullptr) return Truth::kUndecided;
+      return claim.kind == Claim::Kind::kRemark ? truth_of_remark(claim, there)
+                                                : truth_of_terms(claim, *there.run());
+    }
     case Claim::Kind::kRatio:
       return truth_of_ratio(claim, task, program, sized);
     case Claim::Kind::kNoRounds:
@@ -155,13 +184,48 @@ Truth truth_of(const Claim& claim, const ProgramTask& task,
   return Truth::kUndecided;
 }
 
-Truth truth_elsewhere(const Claim& claim, const FailedAttempt& failed) {
-  const std::vector<const SizedCases*> others = other_sizes(failed);
-  for (const SizedCases* sized : others) {
-    const Truth there = truth_of(claim, failed.task, failed.program, *sized);
-    if (there != Truth::kUndecided) return there;
+}  // namespace
+
+class RunsElsewhere {
+ public:
+  RunElsewhere& at(const FailedAttempt& failed, const RepairSize& size) {
+    std::unique_ptr<RunElsewhere>& run = runs_[size.sized];
+    if (run == nullptr) run = std::make_unique<RunElsewhere>(failed.task, failed.program, size);
+    return *run;
   }
-  return others.empty() ? Truth::kHolds : Truth::kUndecided;  // a formula is that of all inputs
+
+ private:
+  std::map<const SizedCases*, std::unique_ptr<RunElsewhere>> runs_;
+};
+
+std::shared_ptr<RunsElsewhere> no_runs_elsewhere() { return std::make_shared<RunsElsewhere>(); }
+
+Claim remark_claim(const std::string& kind, std::uint32_t line, const std::string& place) {
+  return {Claim::Kind::kRemark, line, 0, kind, place};
+}
+
+Truth truth_of(const Claim& claim, const ProgramTask& task,
+               const std::shared_ptr<const toy::Program>& program, const SizedCases& sized) {
+  std::optional<RunElsewhere> run;
+  return truth_at(claim, task, program, sized, [&]() -> RunElsewhere& {
+    return run.emplace(task, program, RepairSize{&sized});
+  });
+}
+
+Truth truth_elsewhere(const Claim& claim, const FailedAttempt& failed) {
+  const std::vector<const RepairSize*> others = other_sizes(failed);
+  // Of a small extent any loop may run no round, and to count the rounds is cheap.
+  const bool is_asked_everywhere = claim.kind == Claim::Kind::kNoRounds;
+  Truth everywhere = Truth::kUndecided;
+  for (const RepairSize* size : others) {
+    const Truth there =
+        truth_at(claim, failed.task, failed.program, *size->sized,
+                 [&]() -> RunElsewhere& { return failed.elsewhere->at(failed, *size); });
+    if (there == Truth::kUndecided) continue;
+    if (!is_asked_everywhere || there == Truth::kFalse) return there;
+    everywhere = there;
+  }
+  return others.empty() ? Truth::kHolds : everywhere;  // a formula is that of all inputs
 }
 
 bool is_confirmed(const Claim& claim, const FailedAttempt& failed) {

@@ -29,7 +29,8 @@ Truth truth_of(const Claim& claim, const ProgramTask& task,
 Claim remark_claim(const std::string& kind, std::uint32_t line, const std::string& place);
 
 /// Whether the claim also holds at a second size, on its drawn inputs: the next larger one that
-/// decides it, or else a smaller one. If an exercise has a single size, its formulas decide.
+/// decides it, or else a smaller one; of loops that run no round, at all others. If an exercise
+/// has a single size, its formulas decide.
 Truth truth_elsewhere(const Claim& claim, const FailedAttempt& failed);
 bool is_confirmed(const Claim& claim, const FailedAttempt& failed);
 
@@ -37,8 +38,8 @@ bool is_confirmed(const Claim& claim, const FailedAttempt& failed);
 /// at several sizes: "every element of dk is 1/scale times what it should be". Adds the claim.
 std::string ratio_text(const FailedAttempt& failed, Claim& claim);
 
-/// "the loop in line 24 runs no round at i = 0", if the solution's loop over this variable runs some
-/// everywhere. Adds the claim.
+/// "the loop in line 24 runs no round at i = 0", if the solution's loop over this variable runs
+/// some everywhere. Adds the claim.
 std::string no_rounds_text(const FailedAttempt& failed, Claim& claim);
 
 }  // namespace flashlab::exercises

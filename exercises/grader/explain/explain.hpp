@@ -13,6 +13,10 @@
 
 namespace flashlab::exercises {
 
+/// The same submission's runs at other sizes: made once, for all claims that are checked there.
+class RunsElsewhere;
+std::shared_ptr<RunsElsewhere> no_runs_elsewhere();
+
 /// A failed attempt and what is needed to explain it. `solution` may be null.
 struct FailedAttempt {
   const ProgramTask& task;
@@ -23,6 +27,7 @@ struct FailedAttempt {
   const std::vector<RepairSize>& sizes;  // where repairs are tried
   std::size_t failing;                   // into `sizes`; SIZE_MAX: none of them
   const std::vector<RepairSize>& all;    // where what is said is checked; includes drawn sizes
+  const std::shared_ptr<RunsElsewhere> elsewhere = no_runs_elsewhere();
 };
 
 /// Returns "n = 2, random inputs": the size, and the family of one of its cases.

@@ -13,15 +13,15 @@
 
 namespace flashlab::exercises {
 
-/// Names the place of the fault. Does not reveal the change. `run` is null on tiles; `wrong` is its
-/// first wrong step, and `value` the first wrong value.
+/// Names the place of the fault. On scalars it does not reveal the change. `run` is null on tiles;
+/// `wrong` is its first wrong step, and `value` the first wrong value.
 void point_at_fault(const FailedAttempt& failed, const FailedRun* run,
                     const std::optional<WrongStep>& wrong, const std::optional<WrongValue>& value,
                     Finding& finding);
 
 /// If an index of a program is out of range before it runs, because a loop goes one round too far,
-/// names the loop.
-void point_at_bound(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
+/// names the loop. Returns whether it did.
+bool point_at_bound(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
                     const SizedCases& sized, const toy::SourceText& text, Finding& finding);
 
 }  // namespace flashlab::exercises

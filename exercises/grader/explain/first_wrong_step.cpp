@@ -1,5 +1,6 @@
 #include "exercises/grader/explain/first_wrong_step.hpp"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <utility>
@@ -33,6 +34,7 @@ class Finder {
       }
       if (!first) {
         first = overwritten_operand(step);
+        if (!first) first = used_too_early(step);
         if (!first) first = foreign(step);
       }
     }
@@ -46,6 +48,7 @@ class Finder {
       if (!run_.form(step).is_written() || run_.is_known(run_.form(step))) continue;
       if (exchanged(step)) found.push_back(exchange(step));
       if (auto overwrote = overwritten_operand(step)) found.push_back(std::move(*overwrote));
+      if (auto early = used_too_early(step)) found.push_back(std::move(*early));
       found.push_back(foreign(step));
     }
     return found;
@@ -100,6 +103,60 @@ class Finder {
     return std::nullopt;
   }
 
+  /// A register of the step goes on to change, and with its later value the step would compute a
+  /// value of the solution: a sum was used before its last term came.
+  std::optional<WrongStep> used_too_early(std::int32_t wrong) const {
+    constexpr std::size_t kMostLater = 16;
+    const auto at = static_cast<std::size_t>(wrong);
+    const toy::UnrolledStep& step = run_.steps()[at];
+    std::vector<toy::NormalForm> operands;
+    std::vector<std::int32_t> sources;
+    for (std::size_t i = 0; i + 1 < instruction_of(step).num_operands; ++i) {
+      const std::int32_t source = run_.flow()[at].sources[i];
+      if (!toy::is_register_read(instruction_of(step).operands[i]) || source == kNobody) return {};
+      sources.push_back(source);
+      operands.push_back(run_.form(source));
+    }
+    if (sources.size() < 2 ||
+        instruction_of(step).operands[sources.size()] != toy::OperandKind::kDestination) {
+      return {};
+    }
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      const toy::NormalForm now = operands[i];
+      std::int32_t later = sources[i];
+      for (std::size_t k = 0; k < kMostLater; ++k) {
+        const std::int32_t next = run_.flow()[static_cast<std::size_t>(later)].overwritten_by;
+        if (next <= wrong || !reads(next, later)) break;
+        later = next;
+        operands[i] = run_.form(later);
+        if (operands[i].is_written() && computes_known(step.row, operands)) {
+          const std::string name = run_.bound().register_name(step.slots[i]);
+          return WrongStep{WrongStep::Kind::kTooEarly, wrong,
+                           "step " + run_.at(wrong) + " uses " + name +
+                               " too early: it is complete only after step " + run_.at(later),
+                           name};
+        }
+      }
+      operands[i] = now;
+    }
+    return {};
+  }
+
+  /// Whether the step reads what the earlier one wrote.
+  bool reads(std::int32_t step, std::int32_t earlier) const {
+    const auto& sources = run_.flow()[static_cast<std::size_t>(step)].sources;
+    return std::find(sources.begin(), sources.end(), earlier) != sources.end();
+  }
+
+  bool computes_known(std::size_t row, const std::vector<toy::NormalForm>& operands) const {
+    try {
+      const toy::NormalForm value = toy::FormAlgebra().effect(row, operands);
+      return value.is_written() && run_.is_known(value);
+    } catch (const std::length_error&) {
+      return false;  // a formula that is too long is not compared
+    }
+  }
+
   /// Whether the step would compute a value of the solution with its sources exchanged.
   bool exchanged(std::int32_t s) const {
     const auto at = static_cast<std::size_t>(s);
@@ -107,13 +164,8 @@ class Finder {
     if (!order_matters(step.row)) return false;
     const auto& sources = run_.flow()[at].sources;
     if (sources[0] == kNobody || sources[1] == kNobody) return false;
-    const std::array<toy::NormalForm, 2> operands{run_.form(sources[1]), run_.form(sources[0])};
-    try {
-      const toy::NormalForm other = toy::FormAlgebra().effect(step.row, operands);
-      return other.is_written() && run_.is_known(other);
-    } catch (const std::length_error&) {
-      return false;  // a formula that is too long is not compared
-    }
+    const std::vector<toy::NormalForm> operands{run_.form(sources[1]), run_.form(sources[0])};
+    return computes_known(step.row, operands);
   }
 
   const FailedRun& run_;
@@ -123,7 +175,8 @@ class Finder {
 }  // namespace
 
 std::string to_string(WrongStep::Kind kind) {
-  constexpr std::array<const char*, 4> kNames{"foreign", "overwrote", "exchanged", "not added"};
+  constexpr std::array<const char*, 5> kNames{"foreign", "overwrote", "exchanged", "used too early",
+                                              "not added"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

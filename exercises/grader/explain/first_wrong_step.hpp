@@ -16,12 +16,13 @@ struct WrongStep {
     kForeign,    // the solution never computes this value
     kOverwrote,  // it overwrote a register that a later step needs
     kExchanged,  // with its sources exchanged it would compute a value of the solution
+    kTooEarly,   // with a later value of a register it would compute a value of the solution
     kNotAdded,   // it stores over a value that it should add to
   };
   Kind kind = Kind::kForeign;
   std::int32_t step = kNobody;
   std::string sentence;
-  std::string place;  // the register that was overwritten; empty for other kinds
+  std::string place;  // the register that was overwritten or used; empty for other kinds
 };
 std::string to_string(WrongStep::Kind kind);  // "overwrote"
 
@@ -32,8 +33,8 @@ std::optional<WrongStep> first_wrong_step(const FailedRun& run);
 /// Whether one line stores several values into the wrong output, whose sum belongs there.
 std::optional<WrongStep> not_added(const FailedRun& run);
 
-/// Returns what is wrong with every step whose value the solution does not compute, whatever depends
-/// on it: of one step, each kind but kNotAdded.
+/// Returns what is wrong with every step whose value the solution does not compute, whatever
+/// depends on it: of one step, each kind but kNotAdded.
 std::vector<WrongStep> all_wrong_steps(const FailedRun& run);
 
 /// "the negative of what it should be", "the reciprocal …": the relation between the results of an

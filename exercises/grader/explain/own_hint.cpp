@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "exercises/grader/explain/line_differences.hpp"
 #include "exercises/grader/submission/statement_lines.hpp"
 
 namespace flashlab::exercises {
@@ -28,24 +29,41 @@ std::string listed_words(const std::vector<std::string>& words) {
   return text;
 }
 
+std::string changed_text(const std::vector<std::string>& mine,
+                         const std::vector<std::string>& right, const std::string& at) {
+  const std::vector<std::string> changed = changed_words(mine, right);
+  if (changed.empty()) return {};
+  const bool is_all = changed.size() == mine.size();
+  return is_all ? "Another instruction belongs in " + at + "."
+                : "In " + at + ", " + listed_words(changed) +
+                      (changed.size() == 1 ? " is" : " are") + " not what belongs there.";
+}
+
 /// Which words of the guilty line a repair changes. `repaired`: the text of the repaired program.
 std::string wrong_words_text(const toy::SourceText& mine, const std::string& repaired,
                              std::uint32_t line) {
   const toy::SourceText right("repaired", repaired);
   const std::string at = "line " + std::to_string(line);
-  if (right.num_lines() > mine.num_lines()) return "A line is missing beside " + at + ".";
   const StatementLines here(mine), there(right);
-  if (there.words(line).empty()) return "Leave out " + at + ".";
   const std::uint32_t below = here.next(line, 1);
-  if (here.words(line) == there.words(below) && here.words(below) == there.words(line)) {
+  if (!here.words(line).empty() && mine.num_lines() == right.num_lines() &&
+      here.words(line) == there.words(below) && here.words(below) == there.words(line)) {
     return "Exchange line " + std::to_string(line) + " and line " + std::to_string(below) + ".";
   }
-  const std::vector<std::string> changed = changed_words(here.words(line), there.words(line));
-  if (changed.empty()) return {};
-  const bool is_all = changed.size() == here.words(line).size();
-  return is_all ? "Another instruction belongs in " + at + "."
-                : "In " + at + ", " + listed_words(changed) +
-                      (changed.size() == 1 ? " is" : " are") + " not what belongs there.";
+  const auto differences = line_differences(mine, right);
+  if (!differences) return {};
+  for (const LineDifference& one : *differences) {
+    if (one.mine.empty() && (one.above == line || one.below == line)) {
+      return "A line is missing beside " + at + ".";
+    }
+    const auto found = std::find(one.mine.begin(), one.mine.end(), line);
+    if (found == one.mine.end()) continue;
+    if (one.other.empty()) return "Leave out " + at + ".";
+    const auto place = static_cast<std::size_t>(found - one.mine.begin());
+    return changed_text(here.words(line),
+                        there.words(one.other[std::min(place, one.other.size() - 1)]), at);
+  }
+  return {};
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "exercises/grader/explain/departures.hpp"
+#include "exercises/grader/explain/edit_parts.hpp"
 #include "exercises/grader/explain/trial.hpp"
 #include "exercises/grader/submission/statement_lines.hpp"
 #include "exercises/grader/submission/submission.hpp"
@@ -47,11 +49,17 @@ class Search {
 
   Repairs run() {
     const auto all = bind_machines(task_, program_, sizes_[failing_].sized->size);
-    if (!all) return {};
+    const bool is_costly = !all || is_tiled(*program_) || !task_.machines.empty();
+    if (is_costly && !is_nested_ && try_departures(all ? all->one().num_registers : 0))
+      return finished();
+    if (!all) return finished();
     trials_[failing_] = make_trial(task_, program_, sizes_[failing_]);
     const std::vector<Edit> edits =
         enumerate_edits(*program_, edit_options(task_, all->one().num_registers));
     all->bound.tiled || all->machines ? try_on_tiles(edits) : try_on_scalars(edits);
+    if (!is_costly && !is_nested_ && result_.repairs.empty()) {
+      try_departures(all->one().num_registers);
+    }
     return finished();
   }
 
@@ -88,6 +96,19 @@ class Search {
     for (const std::vector<Edit>* list : {&gaps, &others, &insertions}) {
       if (!consider_all(*list) || !result_.repairs.empty()) return;
     }
+  }
+
+  /// Returns whether the program is written like the solution, but for a few lines.
+  bool try_departures(std::int64_t num_registers) {
+    if (is_spent()) return false;
+    auto found = find_departures(task_, *program_, sizes_, failing_, result_.steps);
+    if (!found) return false;
+    if (auto edit = edit_of(*found, task_, *program_, num_registers)) {
+      result_.repairs.push_back({std::move(*edit), {}});
+    } else {
+      result_.departures = std::move(found);
+    }
+    return true;
   }
 
   std::vector<Edit> replacements() const {

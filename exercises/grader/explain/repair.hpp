@@ -5,19 +5,26 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "exercises/grader/exercise/cases.hpp"
 #include "exercises/grader/exercise/exercise.hpp"
 #include "exercises/grader/explain/edits.hpp"
+#include "exercises/grader/explain/line_differences.hpp"
 #include "exercises/grader/judge/lane_cases.hpp"
 
 namespace flashlab::exercises {
 
+struct SolutionAt;
+
 /// One size and its inputs.
 struct RepairSize {
   const SizedCases* sized = nullptr;
-  const LaneCase* lanes = nullptr;  // the same inputs for scalars; null: elements are tiles
+  const LaneCase* lanes = nullptr;       // the same inputs for scalars; null: elements are tiles
+  const SolutionAt* solution = nullptr;  // its values as formulas; may be null
+  bool has_no_formulas = false;          // they are too long, or elements are tiles
 };
 
 /// Counts steps, not time, so that a submission gets the same result on every machine. A million
@@ -34,18 +41,26 @@ struct Repair {
   std::vector<Edit> further;
 };
 
+/// Where a program departs from the exercise's solution that it is written like.
+struct Departures {
+  std::vector<LineDifference> all;  // each is a mistake: without its repair the program stays wrong
+  std::string repaired;             // the program with all of them repaired
+};
+
 struct Repairs {
-  std::vector<Repair> repairs;  // right on all inputs of all sizes; the likeliest first
-  std::uint32_t line = 0;       // the line that the likeliest repairs change; 0: there is none
+  std::vector<Repair> repairs;           // right on all inputs of all sizes; the likeliest first
+  std::optional<Departures> departures;  // what no single change repairs
+  std::uint32_t line = 0;  // the line that the likeliest repairs change; 0: there is none
   std::uint64_t candidates = 0, steps = 0;
   bool complete = true;  // false: the budget ended the search
 };
 
-/// Tries every edit, then every insertion of a line of the program or of the exercise's solution.
-/// Candidates are tried first at `sizes[failing]`, where the submission is wrong. If elements are
-/// tiles there, tries the edits that scalars do not show before all others, and then two
-/// transpositions at once. `suspect` is the line of the first wrong step, or 0. Returns no repairs
-/// if the program does not bind.
+/// Tries every edit, then every insertion of a line of the program or of the exercise's solution,
+/// then all departures from the solution together. Candidates are tried first at `sizes[failing]`,
+/// where the submission is wrong. On tiles and on several machines, where a trial is expensive,
+/// tries the departures first; then, on tiles, the edits that scalars do not show before all
+/// others, and two transpositions at once. `suspect` is the line of the first wrong step, or 0. If
+/// the program does not bind, tries the departures alone.
 Repairs find_repairs(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
                      const std::vector<RepairSize>& sizes, std::size_t failing,
                      std::uint32_t suspect = 0, const RepairBudget& budget = {});

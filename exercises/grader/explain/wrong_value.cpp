@@ -8,15 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "exercises/grader/explain/crossed_sizes.hpp"
+#include "exercises/grader/explain/value_runs.hpp"
 #include "exercises/grader/judge/attempt.hpp"
-#include "exercises/grader/submission/submission.hpp"
-#include "toymachine/run/step_values.hpp"
 
 namespace flashlab::exercises {
 namespace {
 
-/// Longer runs are too long for a reader, and for the time that an answer may take.
-constexpr std::uint64_t kMostValueSteps = 1000;
 constexpr std::size_t kComparedCases = 6;
 constexpr std::size_t kMostWork = 200'000;  // steps of trials: 10 to 20 ms
 /// Sums in another order differ by less, beside the largest number of a tile.
@@ -39,64 +37,6 @@ bool is_same_tile(std::span<const float> a, std::span<const float> b) {
   const double scale = std::max(largest(a), largest(b));
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [&](float x, float y) { return is_same(x, y, scale); });
-}
-
-/// A program that ran on one case.
-struct ValueRun {
-  toy::BoundProgram bound;
-  toy::StepValues values;
-  bool is_whole = false;  // without an error
-
-  std::uint32_t line(std::uint32_t site) const { return bound.instructions[site].span.line; }
-};
-
-std::optional<toy::BoundProgram> bound_alone(const ProgramTask& task,
-                                             const std::shared_ptr<const toy::Program>& program,
-                                             const Size& size) {
-  auto all = bind_machines(task, program, size);
-  if (!all || all->machines || toy::array_bytes_error(all->bound)) return std::nullopt;
-  all->bound.limits.max_steps =
-      std::min<std::int64_t>(all->bound.limits.max_steps, kMostValueSteps);
-  return std::move(all->bound);
-}
-
-std::optional<ValueRun> run_values(toy::BoundProgram bound, const Case& entry) {
-  auto dram = dram_for(bound, entry);
-  if (!dram) return std::nullopt;
-  std::vector<float> cells(dram->begin(), dram->end());
-  ValueRun run{std::move(bound), {}, false};
-  run.is_whole = static_cast<bool>(toy::run_recorded(run.bound, cells, run.values));
-  if (run.values.steps.empty()) return std::nullopt;
-  return run;
-}
-
-/// The steps that write registers, by site.
-std::map<std::uint32_t, std::vector<std::size_t>> steps_by_site(const ValueRun& run) {
-  std::map<std::uint32_t, std::vector<std::size_t>> steps;
-  for (std::size_t s = 0; s < run.values.steps.size(); ++s) {
-    const toy::StepValue& value = run.values.steps[s];
-    if (!value.is_stored && value.rows > 0) steps[value.site].push_back(s);
-  }
-  return steps;
-}
-
-std::optional<std::uint32_t> site_of(const toy::BoundProgram& bound, std::uint32_t line) {
-  for (const toy::BoundInstruction& instruction : bound.instructions) {
-    if (instruction.span.line == line) return instruction.site;
-  }
-  return std::nullopt;
-}
-
-/// Whether the results of one case are right with a replacement, each of whose values is used.
-bool is_right_with(const ProgramTask& task, const toy::BoundProgram& bound, const Case& entry,
-                   const toy::Replacement& replacement) {
-  auto dram = dram_for(bound, entry);
-  if (!dram) return false;
-  std::vector<float> cells(dram->begin(), dram->end());
-  const auto run = toy::run_replaced(bound, cells, replacement);
-  return run && !run->stopped &&
-         run->executions.times[replacement.site] == replacement.steps.size() &&
-         !wrong_output(bound, cells, entry, task.tolerance);
 }
 
 /// The runs of both programs on a few cases, the failing one first.
@@ -240,22 +180,31 @@ class ValueSearch {
            is_same_tile(mine_.values.of(a), solution_.values.of(b));
   }
 
-  /// At the failing size and at two others, if there are some; on drawn inputs of each.
-  bool is_right_everywhere(std::uint32_t site, std::uint32_t theirs) const {
+  /// At the failing size, at two others, if there are some, and at those where the parameters are as
+  /// unequal as they may be: an index that has the range of another parameter fails there.
+  bool is_right_everywhere(std::uint32_t site, std::uint32_t theirs) {
     const std::uint32_t line = mine_.line(site), solution_line = solution_.line(theirs);
     const SizedCases* const here = failed_.attempt.sized;
-    if (!is_right_with_values(failed_.task, failed_.program, line, solution_line, *here))
-      return false;
+    if (!values_at(*here).is_right(line, solution_line)) return false;
     std::size_t others = 0;
     for (std::size_t i = failed_.sizes.size(); i-- > 0 && others < 2;) {
       const SizedCases* const sized = failed_.sizes[i].sized;
       if (sized == here) continue;
-      if (!is_right_with_values(failed_.task, failed_.program, line, solution_line, *sized)) {
-        return false;
-      }
+      if (!values_at(*sized).is_right(line, solution_line)) return false;
       ++others;
     }
-    return true;
+    if (!crossed_) crossed_ = crossed_cases(failed_.task);
+    return std::all_of(crossed_->begin(), crossed_->end(), [&](const SizedCases& sized) {
+      return values_at(sized).is_right(line, solution_line);
+    });
+  }
+
+  ValuesAt& values_at(const SizedCases& sized) {
+    std::unique_ptr<ValuesAt>& values = values_at_[&sized];
+    if (values == nullptr) {
+      values = std::make_unique<ValuesAt>(failed_.task, failed_.program, sized);
+    }
+    return *values;
   }
 
   WrongValue described(std::size_t mine, const toy::StepValue* should_be,
@@ -292,6 +241,8 @@ class ValueSearch {
   const std::map<std::uint32_t, std::vector<std::size_t>> own_,
       right_;             // steps that write registers
   std::size_t work_ = 0;  // in steps of trials
+  std::optional<std::vector<SizedCases>> crossed_;
+  std::map<const SizedCases*, std::unique_ptr<ValuesAt>> values_at_;
 };
 
 }  // namespace
@@ -324,20 +275,7 @@ std::optional<WrongValue> find_wrong_value(const FailedAttempt& failed) {
 bool is_right_with_values(const ProgramTask& task,
                           const std::shared_ptr<const toy::Program>& program, std::uint32_t line,
                           std::uint32_t solution_line, const SizedCases& sized) {
-  auto mine = bound_alone(task, program, sized.size);
-  auto solution = bound_alone(task, task.solution, sized.size);
-  if (!mine || !solution) return false;
-  for (toy::BoundProgram* bound : {&*mine, &*solution}) {  // it is a check, not a search
-    bound->limits.max_steps = task.limits.max_steps;
-  }
-  const auto site = site_of(*mine, line), right = site_of(*solution, solution_line);
-  if (!site || !right) return false;
-  return std::all_of(sized.cases.begin(), sized.cases.end(), [&](const Case& entry) {
-    const auto run = run_values(*solution, entry);
-    if (!run || !run->is_whole) return false;
-    auto steps = steps_by_site(*run);
-    return is_right_with(task, *mine, entry, {*site, &run->values, std::move(steps[*right])});
-  });
+  return ValuesAt(task, program, sized).is_right(line, solution_line);
 }
 
 WrongTile wrong_tile(const FailedAttempt& failed) {

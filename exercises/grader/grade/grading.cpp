@@ -282,11 +282,9 @@ class Grading {
     if (!prepared_.options.explain || verdict_.outcome == Outcome::kLimit) return false;
     Finding found = verdict_.findings.front();  // the refusal stays as it is if the budget ends
     const bool is_whole = within_budget([&] {
-      if (!last_.bound) {
-        point_at_bound(task_, program_, sized, text_, found);
-      } else if (step_in(found.what) > 0) {
-        point_at_repair(sized, found);
-      }
+      const bool is_bound = last_.bound.has_value();
+      if (!is_bound && point_at_bound(task_, program_, sized, text_, found)) return;
+      if (!is_bound || step_in(found.what) > 0) point_at_repair(sized, found);
     });
     if (is_whole) verdict_.findings.front() = std::move(found);
     return false;

@@ -29,8 +29,11 @@ PreparedExercise prepare(std::shared_ptr<const Exercise> exercise, const GraderO
     }
     for (const auto* const sizes : {&prepared.sizes, &prepared.drawn}) {
       for (const PreparedSize& size : *sizes) {
-        prepared.repair_sizes.all.push_back({&size.sized, size.lanes ? &*size.lanes : nullptr});
-        if (sizes == &prepared.sizes) prepared.repair_sizes.shown = prepared.repair_sizes.all;
+        const bool is_displayed = sizes == &prepared.sizes;
+        prepared.repair_sizes.all.push_back({&size.sized, size.lanes ? &*size.lanes : nullptr,
+                                             size.solution.get(),
+                                             is_displayed && size.solution == nullptr});
+        if (is_displayed) prepared.repair_sizes.shown = prepared.repair_sizes.all;
       }
     }
     Attempt solution = counted.empty()

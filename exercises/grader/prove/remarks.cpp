@@ -7,6 +7,7 @@
 
 #include "exercises/grader/exercise/cases.hpp"
 #include "exercises/grader/explain/claims.hpp"
+#include "exercises/grader/explain/crossed_sizes.hpp"
 #include "exercises/grader/explain/repair.hpp"
 #include "exercises/grader/grade/grader.hpp"
 #include "exercises/grader/judge/attempt.hpp"
@@ -17,20 +18,6 @@ namespace {
 
 constexpr std::size_t kMostFurtherSizes = 20, kDrawsFromEach = 6;
 constexpr std::size_t kWantedSizes = 2;  // at which each remark is checked
-
-void collect_parameters(const toy::Expression& e, std::set<std::string>& names) {
-  if (e.op == toy::ExpressionOp::kParam) names.insert(e.name);
-  for (const toy::ExpressionPtr& arg : e.args) collect_parameters(*arg, names);
-}
-
-/// The parameters that are extents of tiles.
-std::set<std::string> parameters_of_tiles(const ProgramTask& task) {
-  std::set<std::string> names;
-  for (const toy::ArrayDeclaration& array : task.interface->arrays) {
-    for (const toy::ExpressionPtr& extent : array.tile) collect_parameters(*extent, names);
-  }
-  return names;
-}
 
 /// Sizes between the displayed ones, with tiles as they have them, that the grader does not use.
 std::vector<Size> further_sizes(const ProgramTask& task, std::uint64_t seed) {

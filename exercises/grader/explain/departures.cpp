@@ -1,0 +1,161 @@
+#include "exercises/grader/explain/departures.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "exercises/grader/judge/attempt.hpp"
+#include "exercises/grader/submission/statement_lines.hpp"
+#include "toymachine/language/assembler.hpp"
+
+namespace flashlab::exercises {
+namespace {
+
+/// More places are another program rather than mistakes.
+constexpr std::size_t kMostDepartures = 5;
+/// The cost of a trial beside its run, in steps on lanes.
+constexpr std::uint64_t kTrialSteps = 3000;
+
+class DepartureSearch {
+ public:
+  DepartureSearch(const ProgramTask& task, const std::vector<RepairSize>& sizes,
+                  std::size_t failing, std::uint64_t& steps)
+      : task_(task), sizes_(sizes), failing_(failing), steps_(steps) {}
+
+  /// Whether the text is right at all sizes; the failing one is tried first.
+  bool is_right(const std::string& text) {
+    auto assembled = toy::assemble(std::make_shared<const toy::SourceText>("repaired", text));
+    if (!assembled) return false;
+    const auto program = std::make_shared<const toy::Program>(std::move(*assembled));
+    if (!is_right_at(program, sizes_[failing_])) return false;
+    return std::all_of(sizes_.begin(), sizes_.end(), [&](const RepairSize& size) {
+      return &size == &sizes_[failing_] || is_right_at(program, size);
+    });
+  }
+
+ private:
+  bool is_right_at(const std::shared_ptr<const toy::Program>& program, const RepairSize& size) {
+    const Attempt there = attempt(task_, program, *size.sized, size.lanes);
+    steps_ += kTrialSteps + there.counters.steps.get_ui();
+    return there.passed();
+  }
+
+  const ProgramTask& task_;
+  const std::vector<RepairSize>& sizes_;
+  const std::size_t failing_;
+  std::uint64_t& steps_;
+};
+
+using Words = std::vector<std::string>;
+
+std::vector<Words> words_of(const std::vector<std::uint32_t>& lines, const toy::Program& program) {
+  std::vector<Words> all;
+  for (const std::uint32_t line : lines) all.push_back(words(program.source->line(line)));
+  return all;
+}
+
+bool has_instruction(const toy::Program& program, std::uint32_t line) {
+  const Words here = line == 0 ? Words{} : words(program.source->line(line));
+  return !here.empty() && here[0][0] != '.' && here[0] != "for" && here[0] != "end";
+}
+
+/// The line's text without its comment and without spaces at both ends.
+std::string code_in_line(const toy::Program& program, std::uint32_t line) {
+  const std::string_view whole = program.source->line(line);
+  const std::string_view code = whole.substr(0, whole.find_first_of(";#"));
+  const std::size_t first = code.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return std::string(code.substr(first, code.find_last_not_of(" \t") + 1 - first));
+}
+
+Edit replacement_of(const LineDifference& one, const ProgramTask& task, const toy::Program& program,
+                    std::int64_t num_registers) {
+  Edit edit;
+  edit.kind = EditKind::kReplace;
+  edit.line = one.mine.front();
+  edit.text = code_in_line(*task.solution, one.other.front());
+  const Words right = words(edit.text);
+  for (Edit& known : enumerate_edits(program, edit_options(task, num_registers))) {
+    if (known.line == edit.line && words(known.text) == right) return std::move(known);
+  }
+  return edit;
+}
+
+Edit insertion_of(const LineDifference& one, const ProgramTask& task, const toy::Program& program) {
+  Edit edit;
+  edit.kind = EditKind::kInsert;
+  edit.behind = !has_instruction(program, one.below) &&
+                (has_instruction(program, one.above) || one.below == 0);
+  edit.line = edit.behind ? one.above : one.below;
+  edit.text = code_in_line(*task.solution, one.other.front());
+  return edit;
+}
+
+Edit exchange_of(std::uint32_t upper, std::uint32_t lower) {
+  Edit edit;
+  edit.kind = EditKind::kSwap;
+  edit.line = upper;
+  edit.other_line = lower;
+  return edit;
+}
+
+}  // namespace
+
+std::optional<Departures> find_departures(const ProgramTask& task, const toy::Program& program,
+                                          const std::vector<RepairSize>& sizes, std::size_t failing,
+                                          std::uint64_t& steps) {
+  const toy::SourceText &mine = *program.source, &right = *task.solution->source;
+  auto all = line_differences(mine, right);
+  if (!all || all->empty() || all->size() > kMostDepartures) return std::nullopt;
+  DepartureSearch search(task, sizes, failing, steps);
+  // Another name or another order of lines is no mistake: the program is right with it. Lines that
+  // were moved are one mistake, even if it does no harm to have them at both places.
+  for (std::size_t i = 0; i < all->size();) {
+    std::vector<LineDifference> without;
+    for (std::size_t k = 0; k < all->size(); ++k) {
+      const bool is_same = is_moved((*all)[i], (*all)[k], program, *task.solution) ||
+                           is_moved((*all)[k], (*all)[i], program, *task.solution);
+      if (k != i && !is_same) without.push_back((*all)[k]);
+    }
+    if (!without.empty() && search.is_right(replaced_text(mine, right, without))) {
+      all = std::move(without);
+      i = 0;
+    } else {
+      ++i;
+    }
+  }
+  std::string repaired = replaced_text(mine, right, *all);
+  if (!search.is_right(repaired)) return std::nullopt;
+  return Departures{std::move(*all), std::move(repaired)};
+}
+
+bool is_moved(const LineDifference& missing, const LineDifference& there,
+              const toy::Program& program, const toy::Program& solution) {
+  return missing.mine.empty() && there.other.empty() &&
+         words_of(missing.other, solution) == words_of(there.mine, program);
+}
+
+std::optional<Edit> edit_of(const Departures& departures, const ProgramTask& task,
+                            const toy::Program& program, std::int64_t num_registers) {
+  const std::vector<LineDifference>& all = departures.all;
+  if (all.size() == 1) {
+    const LineDifference& one = all.front();
+    if (std::max(one.mine.size(), one.other.size()) > 1) return std::nullopt;
+    if (one.mine.empty()) return insertion_of(one, task, program);
+    if (!one.other.empty()) return replacement_of(one, task, program, num_registers);
+    Edit edit;
+    edit.kind = EditKind::kDrop;
+    edit.line = one.mine.front();
+    return edit;
+  }
+  if (all.size() != 2) return std::nullopt;
+  const LineDifference &first = all[0], &second = all[1];
+  const bool is_down = is_moved(second, first, program, *task.solution);
+  if (!is_down && !is_moved(first, second, program, *task.solution)) return std::nullopt;
+  const LineDifference& there = is_down ? first : second;
+  if (there.mine.size() != 1) return std::nullopt;
+  if (is_down && first.below == second.above) return exchange_of(first.mine.front(), first.below);
+  if (!is_down && first.below == second.above) return exchange_of(first.below, second.mine.front());
+  return std::nullopt;
+}
+
+}  // namespace flashlab::exercises

@@ -1,0 +1,216 @@
+#include "exercises/grader/explain/repair_text.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "exercises/grader/explain/departures.hpp"
+#include "exercises/grader/explain/edit_parts.hpp"
+#include "exercises/grader/explain/first_wrong_step.hpp"
+#include "exercises/grader/explain/operand_rules.hpp"
+#include "exercises/grader/explain/statement_parts.hpp"
+#include "exercises/grader/submission/statement_lines.hpp"
+
+namespace flashlab::exercises {
+namespace {
+
+std::string swap_sentence(const FailedAttempt& failed, const Edit& edit) {
+  const std::string upper = std::to_string(edit.line), lower = std::to_string(edit.other_line);
+  const LineRegisters above(failed.text.line(edit.line)), below(failed.text.line(edit.other_line));
+  const std::string order = "The order is wrong at lines " + upper + " and " + lower;
+  if (below.reads(above.written)) {
+    return order + ": line " + upper + " overwrote " + above.written + ", whose old value line " +
+           lower + " still needs.";
+  }
+  if (above.reads(below.written)) {
+    return order + ": line " + upper + " reads " + below.written + " too early, before line " +
+           lower + " has changed it.";
+  }
+  return order + ".";
+}
+
+bool is_minus_infinity(const Edit& edit) {
+  return edit.kind == EditKind::kConstant && edit.what.starts_with("-inf instead of ");
+}
+
+/// What is wrong with the transpositions of a line, given that they do not matter on scalars.
+std::string transposition_sentence(const FailedAttempt& failed, const Repair& repair) {
+  const std::string line = std::to_string(repair.edit.line);
+  const auto transposes = [](std::string_view text) { return text.find('^') != text.npos; };
+  const bool before = transposes(failed.text.line(repair.edit.line));
+  const bool after = transposes(repair.edit.text);
+  const std::string what =
+      !repair.further.empty()
+          ? "Lines " + line + " and " + std::to_string(repair.further.front().line) +
+                " multiply a tile where its transpose belongs"
+      : !before ? "Line " + line + " multiplies a tile where its transpose belongs"
+      : after   ? "Line " + line + " transposes the other factor"
+                : "Line " + line + " transposes a tile that belongs there as it is";
+  return what +
+         ": see ^T. With tiles of one number the program is right, because a number is its "
+         "own transpose.";
+}
+
+std::string operands_sentence(const Repair& repair) {
+  const Edit& edit = repair.edit;
+  const std::string line = "Look at line " + std::to_string(edit.line) + ": ";
+  const std::size_t row = edit.instruction->row;
+  if (edit.what != "the sources exchanged") {
+    // With a second change beside it, the order of the operands is not known to be the mistake.
+    return repair.further.empty() ? line + "the destination comes last."
+                                  : line + "its operands are not those that belong there.";
+  }
+  if (!order_matters(row)) return line + "its factors stand the other way round.";
+  return line + "it computes " + exchange_text(row) + ".";
+}
+
+/// The row of the instruction that the line begins with; SIZE_MAX: none.
+std::size_t row_of(const std::vector<std::string>& line) {
+  const auto rows = toy::instruction_set();
+  for (std::size_t row = 0; !line.empty() && row < rows.size(); ++row) {
+    if (rows[row].mnemonic == line.front()) return row;
+  }
+  return SIZE_MAX;
+}
+
+/// Whether the repair multiplies the offsets of a line, which count elements, by the size of a
+/// tile.
+bool counts_tiles(const FailedAttempt& failed, const Edit& edit) {
+  const std::vector<std::string> before = words(failed.text.line(edit.line));
+  const std::size_t row = row_of(before);
+  if (row == SIZE_MAX || row != row_of(words(edit.text))) return false;
+  const auto kinds = toy::instruction_set()[row].kinds();
+  const bool has_offsets =
+      std::find(kinds.begin(), kinds.end(), toy::OperandKind::kOffset) != kinds.end();
+  return has_offsets && failed.text.line(edit.line).find('*') == std::string_view::npos &&
+         edit.text.find('*') != std::string::npos;
+}
+
+/// Whether a word that belongs in a line may be told. On scalars the formulas tell what the line
+/// should compute, and to find the word is the exercise. Programs on tiles, and for several
+/// machines, are long, and no formula tells which tile belongs there.
+bool names_words(const FailedAttempt& failed) {
+  return is_tiled(*failed.program) || !failed.task.machines.empty();
+}
+
+/// "line 31", "lines 31 to 33"
+std::string lines_text(const std::vector<std::uint32_t>& lines) {
+  const std::string first = std::to_string(lines.front());
+  return lines.size() == 1 ? "line " + first
+                           : "lines " + first + " to " + std::to_string(lines.back());
+}
+
+/// "before line 31"; "after line 30" at the end of the program
+std::string place_text(const LineDifference& missing) {
+  return missing.below != 0 ? "before line " + std::to_string(missing.below)
+                            : "after line " + std::to_string(missing.above);
+}
+
+std::string moved_sentence(const LineDifference& one, const LineDifference& other) {
+  const LineDifference &there = one.mine.empty() ? other : one,
+                       &missing = one.mine.empty() ? one : other;
+  std::string lines = lines_text(there.mine);
+  lines.front() = 'L';
+  const bool is_one = there.mine.size() == 1;
+  return lines +
+         (is_one ? " stands in the wrong place: it belongs "
+                 : " stand in the wrong place: they belong ") +
+         place_text(missing) + ".";
+}
+
+std::string departure_sentence(const FailedAttempt& failed, const LineDifference& one) {
+  const toy::SourceText& right = *failed.task.solution->source;
+  const bool is_named = names_words(failed);
+  if (one.mine.empty()) {
+    std::string text = "Something is missing " + place_text(one);
+    for (std::size_t i = 0; is_named && i < one.other.size(); ++i) {
+      text += (i == 0                      ? ": "
+               : i + 1 == one.other.size() ? " and "
+                                           : ", ") +
+              statement_text(right.line(one.other[i]));
+    }
+    return text + ".";
+  }
+  std::string lines = lines_text(one.mine);
+  lines.front() = 'L';
+  const bool is_one = one.mine.size() == 1;
+  if (one.other.empty()) return lines + (is_one ? " is" : " are") + " not needed.";
+  if (is_named && one.mine.size() == one.other.size()) {
+    const std::string other =
+        other_parts_text(failed.text.line(one.mine.front()), right.line(one.other.front()));
+    return "Line " + std::to_string(one.mine.front()) + " has " + other + ".";
+  }
+  return lines + (is_one ? " is" : " are") + " not what belongs there.";
+}
+
+}  // namespace
+
+std::string repair_sentence(const FailedAttempt& failed, const Repair& repair) {
+  const Edit& edit = repair.edit;
+  const std::string line = std::to_string(edit.line);
+  switch (edit.kind) {
+    case EditKind::kInsert:
+      return "Something is missing " + std::string(edit.behind ? "after" : "before") + " line " +
+             line + ": " + (names_words(failed) ? statement_text(edit.text) : "one more line") +
+             " makes the program right.";
+    case EditKind::kDrop:
+      return "Line " + line + " is not needed: without it the program is right.";
+    case EditKind::kSwap:
+      return swap_sentence(failed, edit);
+    case EditKind::kTransposition:
+      return transposition_sentence(failed, repair);
+    case EditKind::kOperands:
+      return operands_sentence(repair);
+    default:
+      break;
+  }
+  if (is_minus_infinity(edit)) {
+    return "Look at line " + line +
+           ": a maximum that starts there is too large if all numbers are "
+           "smaller; only -inf is below all of them.";
+  }
+  if (counts_tiles(failed, edit)) {
+    return "Look at line " + line + ": " + words(edit.text).front() +
+           " counts elements, not tiles.";
+  }
+  const std::string other =
+      names_words(failed) ? other_parts_text(failed.text.line(edit.line), edit.text) : "";
+  if (!other.empty())
+    return "Line " + line + " has " + other + ": this change makes the program right.";
+  return "Look at line " + line + ": one change there makes the program right.";
+}
+
+std::uint32_t line_of(const LineDifference& departure) {
+  if (!departure.mine.empty()) return departure.mine.front();
+  return departure.below != 0 ? departure.below : departure.above;
+}
+
+std::string departures_sentence(const FailedAttempt& failed, const Departures& departures,
+                                const LineDifference& explained) {
+  const toy::Program &mine = *failed.program, &solution = *failed.task.solution;
+  std::vector<std::uint32_t> further;
+  const LineDifference* counterpart = nullptr;
+  for (const LineDifference& one : departures.all) {
+    if (&one == &explained) continue;
+    const bool is_same =
+        is_moved(explained, one, mine, solution) || is_moved(one, explained, mine, solution);
+    if (is_same && counterpart == nullptr) {
+      counterpart = &one;
+    } else {
+      further.push_back(line_of(one));
+    }
+  }
+  std::string text = counterpart != nullptr ? moved_sentence(explained, *counterpart)
+                                            : departure_sentence(failed, explained);
+  if (further.empty()) return text;
+  const bool is_one = further.size() == 1;
+  text += is_one ? " There is a second mistake: look at line "
+                 : " There are more mistakes: look at lines ";
+  for (std::size_t i = 0; i < further.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == further.size() ? " and " : ", ") + std::to_string(further[i]);
+  }
+  return text + ", too.";
+}
+
+}  // namespace flashlab::exercises
