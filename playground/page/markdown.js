@@ -48,8 +48,8 @@ function link(label, target, context) {
   return element("span", {class: "outside", title: "in flashlab's source: " + target}, ...inline(label, context));
 }
 
-/// Returns the elements of a Markdown text. context.program(name or text, element) may add a button to a
-/// block: `about` is the comment before it, such as "$ flashlab trace matmul_c00".
+/// Returns the elements of a Markdown text. context.block(element, about, text) and, for a picture,
+/// context.moving(element, about) may add to it: `about` is the comment before it, such as "$ flashlab trace matmul_c00".
 function markdown(text, context = {}) {
   const lines = text.replace(/\r/g, "").split("\n");
   const all = [];
@@ -101,7 +101,9 @@ function markdown(text, context = {}) {
       const body = [];
       while (at < lines.length && /\S/.test(lines[at]) && !/^(#{1,6} |```|\||\s*<!--)/.test(lines[at])) body.push(lines[at++]);
       if (body.length === 0) body.push(lines[at++]);
-      all.push(element("p", {}, ...inline(body.join("\n").replace(/^> /gm, ""), context)));
+      const block = element("p", {}, ...inline(body.join("\n").replace(/^> /gm, ""), context));
+      if (context.picture && about.startsWith("picture: ") && context.moving) context.moving(block, about);
+      all.push(block);
       about = "";
     }
   }
