@@ -62,6 +62,17 @@ void write_sizes(std::ostream& out, const Figure& figure) {
   out << "</tbody>\n</table>";
 }
 
+/// What each register is for.
+void write_roles(std::ostream& out, const toy::FigureRun& run) {
+  const std::vector<std::string>& passes = run.program->program->passes;
+  for (const toy::FigureRole& role : run.roles) {
+    if (role.text.empty()) continue;
+    const std::string& pass = passes[role.pass];
+    out << "<li><b>" << markup_text(run.program->register_name(role.register_number)) << "</b> "
+        << markup_text(role.text + (pass.empty() ? "" : " (pass " + pass + ")")) << "</li>\n";
+  }
+}
+
 int write_figure(const FigureFlags& flags) {
   if (flags.html.empty() && flags.svg.empty()) {
     throw request_failure("a figure needs a file",
@@ -94,6 +105,7 @@ void write_figure_page(const Figure& figure, std::ostream& out) {
           o << markup_text(name + ", " + setting(*figure.programs.front()));
         }},
        {"stills", [&](std::ostream& o) { o << figure_stills_svg(figure); }},
+       {"roles", [&](std::ostream& o) { write_roles(o, *figure.shown().run); }},
        {"sizes", [&](std::ostream& o) { write_sizes(o, figure); }},
        {"data", [&](std::ostream& o) { write_data(o, figure.json()); }},
        {"script", [&](std::ostream& o) { o << file_text(figure_page_files, "figure.js"); }}});

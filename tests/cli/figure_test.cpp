@@ -57,6 +57,7 @@ std::string unbalanced(const std::string& page) {
 TEST_CASE("a figure's page says without a script what the machine counts for every size of tiles") {
   const std::string page = figure("flash2 -D n=4,d=2 --html -");
   CHECK(unbalanced(page) == "");
+  CHECK_THAT(page, contains("<li><b>M</b> row maximum so far</li>"));
   CHECK_THAT(page, contains("<section id=\"figure\" aria-label=\"The figure that moves\" hidden>"));
   CHECK_THAT(page, contains("<section class=\"stills\" id=\"stills\" aria-label"));
   for (const char* tiles : {"B=1,Bk=1", "B=1,Bk=2", "B=2,Bk=4", "B=4,Bk=4"}) {

@@ -1,6 +1,6 @@
 // The figure that moves: a run in pictures. The tiles beside the matrix are what is loaded and
 // stored, a tile in the matrix exists while a register holds it. What a picture shows is a function
-// of its number alone. new MovingFigure(data, {controls, onStep}).element; data: figure_json.hpp.
+// of its number alone. new MovingFigure(data, {controls}).element; data: figure_json.hpp.
 "use strict";
 
 const MovingFigure = (() => {
@@ -370,10 +370,10 @@ const kButtons = [
 const kPause = "M6.5 5h4v14h-4zM13.5 5h4v14h-4z";
 
 class Figure {
-  constructor(data, { controls = true, onStep = null } = {}) {
+  constructor(data, { controls = true } = {}) {
     this.data = data;
     this.runs = new Map();
-    this.onStep = onStep;
+    this.hasControls = controls;
     this.timer = 0;
     this.chosen = data.opens;
     this.at = 0;
@@ -416,7 +416,6 @@ class Figure {
   move(target) {
     if (this.timer) this.setPlaying(false);
     this.go(target);
-    this.onStep?.(this.run.frames[this.at].step);
   }
 
   /** The first picture that is not before this step. */
@@ -532,7 +531,10 @@ class Figure {
     const state = stateAt(run, at);
     const text = sentenceOf(run, at);
     const pass = run.passes[frame.pass];
-    this.caption.replaceChildren(html("b", "", text), pass ? html("span", "mf-pass", ` Pass: ${pass}.`) : "");
+    const first = at > 0 ? run.frames[at - 1].step + 1 : 0;
+    const steps = first === frame.step ? `Step ${first}: ` : `Steps ${first} to ${frame.step}: `;
+    const which = this.hasControls || at === 0 ? "" : html("span", "mf-pass", steps);  // the player counts steps
+    this.caption.replaceChildren(which, html("b", "", text), pass ? html("span", "mf-pass", ` Pass: ${pass}.`) : "");
     const codes = frame.texts.map((number) => html("code", "", run.texts[number]));
     this.code.append(...(codes.length ? codes.flatMap((code) => [code, " "]) : ["\u00a0"]));
     this.stage.append(drawPicture(run, state, at, text));
