@@ -14,6 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "playground/page"
 MOST_BYTES = 3_000_000
+FIGURE = ROOT / "toymachine/history/page"  # the figure that moves, as in other pages
 SCRIPTS = ["storage.js", "markdown.js", "engine.js", "editor.js", "app.js", "course.js"]
 
 
@@ -35,7 +36,8 @@ def course():
                 if not re.search(r"_(log|results)\.md$", path.name)}
     used = {path for text in chapters.values() for path in re.findall(r'[("]((?:results/)?pictures/\w+\.svg)', text)}
     pictures = {path: (docs / path).read_text(encoding="utf-8") for path in sorted(used)}
-    return json.dumps({"chapters": chapters, "pictures": pictures}, ensure_ascii=False).encode()
+    figure = (FIGURE / "figure.js").read_text(encoding="utf-8")
+    return json.dumps({"chapters": chapters, "pictures": pictures, "figure": figure}, ensure_ascii=False).encode()
 
 
 def first_answers(build):
@@ -47,7 +49,7 @@ def first_answers(build):
 def main():
     build, output = map(pathlib.Path, sys.argv[1:3])
     worker = (build / "flashlab_wasm.js").read_text(encoding="utf-8") + "\n" + (PAGE / "worker.js").read_text(encoding="utf-8")
-    style = (ROOT / "text/page.css").read_text(encoding="utf-8") + (PAGE / "style.css").read_text(encoding="utf-8")
+    style = (ROOT / "text/page.css").read_text(encoding="utf-8") + "".join(path.read_text(encoding="utf-8") for path in (FIGURE / "figure.css", PAGE / "style.css"))
     script = "\n".join((PAGE / name).read_text(encoding="utf-8").replace('"use strict";\n', "", 1) for name in SCRIPTS)
     page = (PAGE / "index.html").read_text(encoding="utf-8")
     data = embedded("wasm", packed((build / "flashlab_wasm.wasm").read_bytes())) + embedded("course", packed(course())) + embedded("worker", worker) + embedded("first", first_answers(build), "application/json")

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/machine/counter_report.hpp"
+#include "cli/machine/figure_request.hpp"
 #include "cli/machine/formulas.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/json.hpp"
@@ -155,7 +156,12 @@ Traced write_trace_page(const TraceRequest& request, const LoadedProgram& loaded
     timeline =
         toy::timeline_of_steps_json(bound, request.machine.cost_table(), request.from, request.to);
   }
-  value_or_fail(buffer.finish(timeline), *loaded.source);
+  std::string figure;
+  if (result && request.body.empty() && bound.tiled) {
+    toy::FigureChoice choice = figure_of_run(loaded, bound, request.run, request.machine.limits);
+    if (choice.run) figure = toy::figure_json(loaded.short_name(), {}, {std::move(choice)}, 0);
+  }
+  value_or_fail(buffer.finish(timeline, 0, {}, figure), *loaded.source);
   return result;
 }
 

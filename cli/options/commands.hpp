@@ -21,6 +21,7 @@ CommandAction add_lsp(CLI::App& app);
 CommandAction add_answer(CLI::App& app);
 CommandAction add_timeline(CLI::App& app);
 CommandAction add_picture(CLI::App& app);
+CommandAction add_figure(CLI::App& app);
 CommandAction add_cost(CLI::App& app);
 CommandAction add_sweep(CLI::App& app);
 CommandAction add_diff(CLI::App& app);

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "cli/exercises/exercise_json.hpp"
+#include "cli/machine/figure_request.hpp"
 #include "cli/machine/requests.hpp"
 #include "cli/optimal/along.hpp"
 #include "cli/optimal/search.hpp"
@@ -63,6 +64,16 @@ Answer answer_trace(ObjectReader& request, const CallLimits& limits) {
   std::replace(answer.json.begin(), answer.json.end(), '\n', ' ');
   if (!traced) answer.failed = program_failure(traced.diagnostics, *loaded.source);
   return answer;
+}
+
+/// The runs of a figure that moves, one for each choice of tile sizes.
+Answer answer_figure(ObjectReader& request, const CallLimits& limits) {
+  FigureRequest figure;
+  figure.program = request.required_text("program", kProgramExpected);
+  read_machine(request, limits, ParameterValues::kOne, figure.machine);
+  read_run(request, figure.run);
+  request.finish();
+  return {make_figure(figure).json()};
 }
 
 Answer answer_cost(ObjectReader& request, const CallLimits& limits) {
@@ -255,11 +266,11 @@ struct RequestKind {
   Answer (*answer)(ObjectReader& request, const CallLimits& limits);
 };
 constexpr RequestKind kRequests[] = {
-    {"run", answer_run},           {"trace", answer_trace}, {"cost", answer_cost},
-    {"sweep", answer_sweep},       {"diff", answer_diff},   {"timeline", answer_timeline},
-    {"check", answer_check},       {"hint", answer_hint},   {"exercises", answer_exercises},
-    {"optimal", answer_optimal},   {"isa", answer_isa},     {"programs", answer_programs},
-    {"document", answer_document},
+    {"run", answer_run},           {"trace", answer_trace},   {"cost", answer_cost},
+    {"sweep", answer_sweep},       {"diff", answer_diff},     {"timeline", answer_timeline},
+    {"check", answer_check},       {"hint", answer_hint},     {"exercises", answer_exercises},
+    {"optimal", answer_optimal},   {"isa", answer_isa},       {"programs", answer_programs},
+    {"document", answer_document}, {"figure", answer_figure},
 };
 
 }  // namespace

@@ -94,7 +94,7 @@ function open(name, text) {
   byId("result").replaceChildren(element("p", {class: "note"}, "Run shows every step, forwards and backwards."));
   showPage(null);
   for (const field of document.querySelectorAll(".machine")) field.hidden = !name.endsWith(".toy");
-  for (const id of ["run", "formulas"]) byId(id).hidden = !name.endsWith(".toy");
+  for (const id of ["run", "formulas", "tiles"]) byId(id).hidden = !name.endsWith(".toy");
   listNames();
   checkText();
 }
@@ -156,6 +156,15 @@ async function formulas() {
       element("tbody", {}, ...shown.filter((key) => cost.formula[key]).map((key) => element("tr", {},
         element("th", {scope: "row"}, key.replace(/_/g, " ")), element("td", {}, element("code", {}, cost.formula[key])),
         element("td", {class: "count"}, cost.value ? String(cost.value[key]) : "")))))));
+  });
+}
+
+/// The tiles of the program in the editor, with a run for each choice of their sizes.
+async function tiles() {
+  await busy(byId("result"), byId("stop"), async () => {
+    const data = await app.engine.answer({request: "figure", ...machine()});
+    showPage(null);
+    byId("result").replaceChildren(await movingFigure(data));
   });
 }
 
@@ -241,6 +250,7 @@ async function start() {
   app.editor = new Editor(byId("editor"), first.isa.map(({mnemonic}) => mnemonic), changed);
   byId("run").onclick = run;
   byId("formulas").onclick = formulas;
+  byId("tiles").onclick = tiles;
   byId("stop").onclick = byId("stop-search").onclick = () => app.engine.stop();
   byId("share").onclick = share;
   byId("download").onclick = () => download(app.name, app.editor.text);

@@ -125,9 +125,22 @@ async function hint() {
 
 async function loadedChapters() {
   if (app.chapters) return;
-  const {chapters, pictures} = await unpacked("course", "application/json").json();
+  const {chapters, pictures, figure} = await unpacked("course", "application/json").json();
   app.chapters = chapters;
   app.pictures = pictures;
+  app.figureScript = figure;
+}
+
+/// The figure that moves; its script is packed with the course, and read when the first one is shown.
+async function movingFigure(data) {
+  await loadedChapters();
+  if (typeof MovingFigure === "undefined") {
+    await new Promise((done, fail) => {
+      const src = URL.createObjectURL(new Blob([app.figureScript], {type: "text/javascript"}));
+      document.head.append(element("script", {src, onload: done, onerror: () => fail(new Error("the figure's script cannot be read"))}));
+    });
+  }
+  return new MovingFigure(data).element;
 }
 
 function chapterContext(page) {
@@ -142,6 +155,24 @@ function chapterContext(page) {
         fold.open = fold.open || input.value !== "";
       }});
       return element("p", {class: "question"}, element("label", {}, "Your prediction, then the answer opens: ", input));
+    },
+    /// Stills of a figure get a button that puts the figure in their place.
+    moving(block, about) {
+      const found = /\$ flashlab figure (\w+)(.*) --svg -$/.exec(about);
+      if (!found) return;
+      const params = Object.fromEntries([...found[2].matchAll(/(\w+)=(\d+)/g)].map(([, name, value]) => [name, Number(value)]));
+      const button = element("button", {type: "button", class: "main", onclick: async () => {
+        button.disabled = true;
+        button.textContent = "Running …";
+        try {
+          const figure = await movingFigure(await app.engine.answer({request: "figure", program: found[1], params}));
+          block.replaceWith(figure);
+          figure.focus();
+        } catch (error) {
+          button.replaceWith(element("span", {class: "bad"}, error.message));
+        }
+      }}, "Let it move");
+      block.append(element("br"), button);
     },
     block(block, about, text) {
       const file = /^file: toymachine\/programs\/(\w+)\.toy/.exec(about);

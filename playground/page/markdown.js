@@ -48,9 +48,10 @@ function link(label, target, context) {
   return element("span", {class: "outside", title: "in flashlab's source: " + target}, ...inline(label, context));
 }
 
-/// Returns the elements of a Markdown text. context.block(block, about, text) may add a button to a
-/// block: `about` is the comment before it, such as "$ flashlab trace matmul_c00". context.question(number,
-/// fold) may return an element that asks for a prediction before the fold with its answer.
+/// Returns the elements of a Markdown text. context.block(element, about, text) and, for a picture,
+/// context.moving(element, about) may add to it: `about` is the comment before it, such as "$ flashlab trace
+/// matmul_c00". context.question(number, fold) may return an element that asks for a prediction before the fold
+/// with its answer.
 function markdown(text, context = {}) {
   const lines = text.replace(/\r/g, "").split("\n");
   const all = [];
@@ -112,7 +113,9 @@ function markdown(text, context = {}) {
       while (at < lines.length && /\S/.test(lines[at]) && !/^(#{1,6} |```|\||\s*<!--)/.test(lines[at])) body.push(lines[at++]);
       if (body.length === 0) body.push(lines[at++]);
       asks = asks || body.join("\n").includes("**Predict**");
-      all.push(element("p", {}, ...inline(body.join("\n").replace(/^> /gm, ""), context)));
+      const block = element("p", {}, ...inline(body.join("\n").replace(/^> /gm, ""), context));
+      if (context.picture && about.startsWith("picture: ") && context.moving) context.moving(block, about);
+      all.push(block);
       about = "";
     }
   }

@@ -130,6 +130,28 @@ class Page(PageCase):
         browser.wait("document.getElementById('result').textContent.includes('2n')")
         self.assertEqual(browser.errors, [])
 
+    def test_the_stills_of_chapters_6_to_8_move(self):
+        for chapter, last in (("06_tiles", "of 120"), ("07_loop_orders", "of 232"), ("08_backward", "of 236")):
+            browser = self.open(f"#chapter={chapter}.md")
+            browser.wait("document.querySelector('#chapter p > button.main')")
+            browser.evaluate("document.querySelector('#chapter p > button.main').click()")
+            browser.wait("document.querySelector('#chapter .moving')")
+            self.assertIn(last, browser.evaluate("document.querySelector('#chapter .mf-where').textContent"))
+            browser.evaluate("document.querySelector('.moving').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}))")
+            self.assertIn("1 of", browser.evaluate("document.querySelector('#chapter .mf-where').textContent"))
+            browser.evaluate("document.querySelector('.moving').scrollIntoView()")
+            self.look(browser, "figure_" + chapter)
+            self.assertEqual(browser.errors, [])
+
+    def test_the_tiles_of_the_program_in_the_editor_move(self):
+        browser = self.open("?program=flash2")
+        browser.click("#tiles")
+        browser.wait("document.querySelector('#result .moving')")
+        browser.evaluate("document.querySelector('#result [aria-label=Last]').click()")
+        self.assertIn("1\u202f152 bytes", browser.evaluate("document.querySelector('#result .mf-bytes').textContent"))
+        self.look(browser, "figure_editor")
+        self.assertEqual(browser.errors, [])
+
     def test_stop_ends_a_program_that_never_ends_and_keeps_it(self):
         browser = self.open()
         browser.click("nav [data-view=kept]")

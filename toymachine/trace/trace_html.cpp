@@ -27,6 +27,7 @@ constexpr std::string_view kBeginSteps = "<script type=\"application/json\" clas
 constexpr std::string_view kBeginTail = "<script type=\"application/json\" id=\"trace-tail\">";
 constexpr std::string_view kBeginTimeline =
     "<script type=\"application/json\" id=\"trace-timeline\">";
+constexpr std::string_view kBeginFigure = "<script type=\"application/json\" id=\"trace-figure\">";
 constexpr std::string_view kBeginOpening =
     "<script type=\"application/json\" id=\"trace-opens-at\">";
 constexpr std::string_view kBeginWhy = "<script type=\"application/json\" id=\"trace-why\">";
@@ -41,7 +42,9 @@ constexpr std::string_view kScriptMark = "/* flashlab: script */";
 constexpr std::array<std::string_view, 9> kScripts{
     "trace.js",       "text.js",  "tiles.js",          "panels.js", "machine_panels.js",
     "steps_table.js", "lanes.js", "timeline_panel.js", "player.js"};
-constexpr std::array<std::string_view, 3> kStyles{"player.css", "tiles.css", "lanes.css"};
+constexpr std::string_view kFigureScript = "figure.js";  // in pages with a figure
+constexpr std::array<std::string_view, 4> kStyles{"player.css", "tiles.css", "lanes.css",
+                                                  "figure.css"};
 
 /// The template with style and script filled in, split where the trace belongs.
 struct PlayerPage {
@@ -49,7 +52,7 @@ struct PlayerPage {
   std::string after_trace;
 };
 
-PlayerPage player_page() {
+PlayerPage player_page(bool has_figure) {
   std::string page(file_text(player_files, "player.html"));
   const auto fill = [&page](std::string_view mark, std::string_view text) {
     page.replace(page.find(mark), mark.size(), text);
@@ -60,7 +63,8 @@ PlayerPage player_page() {
     return text;
   };
   fill(kStyleMark, page_style(joined(kStyles)));
-  fill(kScriptMark, joined(kScripts));
+  const std::string_view figure = has_figure ? file_text(player_files, kFigureScript) : "";
+  fill(kScriptMark, std::string(figure) + joined(kScripts));
   const std::size_t trace = page.find(kTraceMark);
   return {page.substr(0, trace), page.substr(trace + kTraceMark.size())};
 }
@@ -70,7 +74,7 @@ bool is_space(char byte) { return byte == ' ' || byte == '\n' || byte == '\r' ||
 }  // namespace
 
 TraceHtmlBuffer::TraceHtmlBuffer(std::ostream& out) : out_(out) {
-  pending_ = player_page().before_trace;
+  pending_ = player_page(false).before_trace;
   pending_ += kBeginHead;
 }
 
@@ -185,7 +189,7 @@ void TraceHtmlBuffer::flush() {
 }
 
 Result<std::uint64_t> TraceHtmlBuffer::finish(std::string_view timeline, std::uint64_t opens_at,
-                                              std::string_view why) {
+                                              std::string_view why, std::string_view figure) {
   const bool is_whole = part_ == Part::kTail && depth_ == 0 && !in_string_ && !malformed_;
   if (part_ == Part::kSteps) {
     end_block();
@@ -195,6 +199,11 @@ Result<std::uint64_t> TraceHtmlBuffer::finish(std::string_view timeline, std::ui
   if (is_whole && !timeline.empty()) {
     pending_ += kBeginTimeline;
     for (const char byte : timeline) put(byte);
+    pending_ += kEnd;
+  }
+  if (is_whole && !figure.empty()) {
+    pending_ += kBeginFigure;
+    for (const char byte : figure) put(byte);
     pending_ += kEnd;
   }
   if (opens_at > 0) {
@@ -210,7 +219,7 @@ Result<std::uint64_t> TraceHtmlBuffer::finish(std::string_view timeline, std::ui
     }
     pending_ += kEnd;
   }
-  pending_ += player_page().after_trace;
+  pending_ += player_page(is_whole && !figure.empty()).after_trace;
   flush();
   out_.flush();
   if (!out_) return request_error("the page cannot be written", "a file with room for it");

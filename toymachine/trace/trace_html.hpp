@@ -27,9 +27,9 @@ class TraceHtmlBuffer final : public std::streambuf {
   /// trace, or `out` failed. The page is well formed in any case, and reports what it could not
   /// read. `timeline`: from timeline_of_steps_json() for the same run; empty for none. `opens_at`:
   /// the step that the player shows first; 0: before the first one. `why`: lines about it for the
-  /// reader.
+  /// reader. `figure`: from figure_json() for the same run.
   Result<std::uint64_t> finish(std::string_view timeline = {}, std::uint64_t opens_at = 0,
-                               std::string_view why = {});
+                               std::string_view why = {}, std::string_view figure = {});
 
  protected:
   int_type overflow(int_type character) override;

@@ -14,6 +14,7 @@ class Player {
     this.announced = 0;
     this.grown = performance.now();
     this.steps = new StepsTable(trace, (position) => this.move(position));
+    this.figure = figurePanel();
     this.timeline = timelinePanel(trace, (step) => this.move(this.positionOf(step)));
     this.listen();
   }
@@ -179,6 +180,7 @@ class Player {
   draw() {
     const { trace, position, view } = this;
     drawNow(view, (target) => this.move(target));
+    this.figure?.showStep(trace.numbers[position]);
     drawMeetings(view, (target) => this.move(target));
     drawRegisters(view);
     drawMemory(view);
@@ -202,6 +204,16 @@ class Player {
     this.announced = time;
     byId("live").textContent = narration(this.view);
   }
+}
+
+/** The figure that moves goes where the player goes. Null for a page without one. */
+function figurePanel() {
+  const json = byId("trace-figure");
+  if (!json) return null;
+  const figure = new MovingFigure(JSON.parse(json.textContent), { controls: false });
+  byId("figure").append(figure.element);
+  byId("figure-section").hidden = false;
+  return figure;
 }
 
 const readingText = (part) => `Reading the trace … ${Math.floor(part * 100)} %`;
