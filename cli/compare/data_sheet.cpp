@@ -26,15 +26,15 @@ std::string binary_size(std::int64_t bytes) {
 }
 
 /// Without a value, no line.
-void add(std::vector<SheetLine>& lines, const std::string& name, double value,
-         const std::string& text) {
+void add_size(std::vector<SheetLine>& lines, const std::string& name, double value,
+              const std::string& text) {
   if (value > 0) lines.push_back({name, text, ""});
 }
 
-std::vector<SheetLine> sizes_of(const gpu::GpuSpec& gpu) {
+std::vector<SheetLine> sheet_sizes(const gpu::GpuSpec& gpu) {
   std::vector<SheetLine> lines;
   const auto number = [&](const std::string& name, double value, const std::string& unit = "") {
-    add(lines, name, value, short_text(value) + unit);
+    add_size(lines, name, value, short_text(value) + unit);
   };
   constexpr double kGiga = 1e9;
   lines.push_back({"compute capability", gpu.compute_capability, ""});
@@ -48,7 +48,7 @@ std::vector<SheetLine> sizes_of(const gpu::GpuSpec& gpu) {
   for (const auto& [name, bytes] :
        {std::pair{"shared memory of an SM", gpu.shared_memory_per_sm_bytes},
         std::pair{"shared memory of a block", gpu.shared_memory_per_block_bytes}}) {
-    add(lines, name, static_cast<double>(bytes), binary_size(bytes));
+    add_size(lines, name, static_cast<double>(bytes), binary_size(bytes));
   }
   number("per clock and SM: instructions of warps", gpu.instructions_per_clock_per_sm);
   number("per clock and SM: additions", gpu.additions_per_clock_per_sm);
@@ -61,7 +61,7 @@ std::string rate_text(const std::optional<Rate>& rate, const std::string& unit) 
   return rate ? with_prefix(rate->per_s, unit) : "";
 }
 
-std::vector<SheetLine> rates_of(const MachineModel& machine) {
+std::vector<SheetLine> sheet_rates(const MachineModel& machine) {
   const MachineModel sheet = compare::machine_model(machine.gpu);
   std::vector<SheetLine> lines;
   const auto rate = [&](const std::string& name, const std::optional<Rate>& promised,
@@ -96,9 +96,9 @@ std::vector<SheetLine> rates_of(const MachineModel& machine) {
 }  // namespace
 
 std::string data_sheet_table(const MachineModel& machine, const Terminal& terminal) {
-  std::vector<SheetLine> lines = sizes_of(machine.gpu);
+  std::vector<SheetLine> lines = sheet_sizes(machine.gpu);
   bool is_measured = false;
-  for (const SheetLine& line : rates_of(machine)) {
+  for (const SheetLine& line : sheet_rates(machine)) {
     is_measured = is_measured || !line.measured.empty();
     lines.push_back(line);
   }

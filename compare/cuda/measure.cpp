@@ -38,7 +38,7 @@ std::string does_not_fit(const Row& row, const Call& call,
   const std::int64_t flushed = 4 * cuda::current_gpu().l2_bytes;  // a timed call flushes L2
   const std::int64_t needed = row.tensor_bytes + workspace + flushed;
   if (needed <= static_cast<std::int64_t>(free_bytes)) return {};
-  return "does not fit: " + gigabytes(needed) + " needed, " +
+  return std::string(kDoesNotFit) + gigabytes(needed) + " needed, " +
          gigabytes(static_cast<std::int64_t>(free_bytes)) + " of the GPU's " +
          gigabytes(static_cast<std::int64_t>(total_bytes)) + " free";
 }

@@ -127,12 +127,12 @@ std::optional<Bound> least_left(const LeftWithout& left_without, const TimeOf& t
   return best;
 }
 
-enum class Launches { kCount, kLeftOut };
+enum class LaunchTime { kCount, kLeftOut };
 
 std::optional<Bound> binding(const UnitTimes& units, const Prediction& times,
-                             Launches launches = Launches::kCount) {
+                             LaunchTime launches = LaunchTime::kCount) {
   const auto is_meant = [&](Bound unit) {
-    return units.has(unit) && (unit != Bound::kLaunch || launches == Launches::kCount);
+    return units.has(unit) && (unit != Bound::kLaunch || launches == LaunchTime::kCount);
   };
   return least_left([&](Bound unit) { return units.ms(with_share(times, unit, 0)); },
                     [&](Bound unit) { return is_meant(unit) ? times.*member_of(unit) : 0; });
@@ -180,7 +180,7 @@ std::optional<NextBinding> next_binding(const Step& step) {
   if (!first) return std::nullopt;
   // Launches come on top: if two units run beside each other, less of one gains nothing, and
   // launches would bind before the other does.
-  const Launches launches = first == Bound::kLaunch ? Launches::kCount : Launches::kLeftOut;
+  const LaunchTime launches = first == Bound::kLaunch ? LaunchTime::kCount : LaunchTime::kLeftOut;
   const auto binding_at = [&](double share) {
     return binding(units, with_share(times, *first, share), launches);
   };
