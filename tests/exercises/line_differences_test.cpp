@@ -79,7 +79,7 @@ TEST_CASE("what a line has in place of another's parts is said", "[differences]"
         "K[c] where Q[c] belongs");
   CHECK(other_parts_text("MAX M, S, X", "ROWMAX S, X") == "MAX where ROWMAX belongs");
   CHECK(other_parts_text("for c in 0..tiles(q)", "for c in 0..tiles(q, 1)") ==
-        "tiles(q) where tiles(q, 1) belongs");
+        "the bound tiles(q) where tiles(q, 1) belongs");
   CHECK(other_parts_text("SUB A, B, C", "SUB B, A, C") ==
         "A where B belongs, and B where A belongs");
   CHECK(other_parts_text("EXP A, B ; same", "EXP A,B").empty());

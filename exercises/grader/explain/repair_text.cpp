@@ -144,6 +144,18 @@ std::string departure_sentence(const FailedAttempt& failed, const LineDifference
   return lines + (is_one ? " is" : " are") + " not what belongs there.";
 }
 
+/// "K[c] where Q[c] belongs"; empty if the word may not be told.
+std::string other_parts(const FailedAttempt& failed, const Edit& edit) {
+  return names_words(failed) ? other_parts_text(failed.text.line(edit.line), edit.text) : "";
+}
+
+/// The same as a further sentence, with a space before it.
+std::string parts_sentence(const FailedAttempt& failed, const Repair& repair) {
+  const std::string other = repair.further.empty() ? other_parts(failed, repair.edit) : "";
+  if (other.empty()) return {};
+  return " Line " + std::to_string(repair.edit.line) + " has " + other + ".";
+}
+
 }  // namespace
 
 std::string repair_sentence(const FailedAttempt& failed, const Repair& repair) {
@@ -159,9 +171,9 @@ std::string repair_sentence(const FailedAttempt& failed, const Repair& repair) {
     case EditKind::kSwap:
       return swap_sentence(failed, edit);
     case EditKind::kTransposition:
-      return transposition_sentence(failed, repair);
+      return transposition_sentence(failed, repair) + parts_sentence(failed, repair);
     case EditKind::kOperands:
-      return operands_sentence(repair);
+      return operands_sentence(repair) + parts_sentence(failed, repair);
     default:
       break;
   }
@@ -172,10 +184,9 @@ std::string repair_sentence(const FailedAttempt& failed, const Repair& repair) {
   }
   if (counts_tiles(failed, edit)) {
     return "Look at line " + line + ": " + words(edit.text).front() +
-           " counts elements, not tiles.";
+           " counts elements, not tiles." + parts_sentence(failed, repair);
   }
-  const std::string other =
-      names_words(failed) ? other_parts_text(failed.text.line(edit.line), edit.text) : "";
+  const std::string other = other_parts(failed, edit);
   if (!other.empty())
     return "Line " + line + " has " + other + ": this change makes the program right.";
   return "Look at line " + line + ": one change there makes the program right.";

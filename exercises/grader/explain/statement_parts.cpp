@@ -72,7 +72,9 @@ std::string other_parts_text(std::string_view line, std::string_view right) {
   std::string text;
   for (std::size_t i = 0; i < mine.size(); ++i) {
     if (mine[i] == theirs[i]) continue;
-    text += (text.empty() ? "" : ", and ") + mine[i] + " where " + theirs[i] + " belongs";
+    const bool is_bound = mine.front() == "for" && (i == 2 || i == 3);
+    text += (text.empty() ? "" : ", and ") + std::string(is_bound ? "the bound " : "") + mine[i] +
+            " where " + theirs[i] + " belongs";
   }
   return text;
 }

@@ -66,7 +66,7 @@ TEST_CASE("a mask at tile numbers is found at its line, with the value that it s
   CHECK(finding.step > 0);
   CHECK(says(finding, "it lies in tile o[1][0], which step "));
   CHECK(says(finding, "(line 31) is the first wrong step: it makes ["));
-  CHECK(says(finding, "counts elements, not tiles"));
+  CHECK(says(finding, "counts elements, not tiles. Line 31 has i where i*B belongs"));
 }
 
 TEST_CASE("the failing run of a tile program opens at its first wrong step", "[verdicts]") {
