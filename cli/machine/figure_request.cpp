@@ -128,7 +128,7 @@ std::optional<toy::FigureBeside> naive_beside(const toy::BoundProgram& bound,
 namespace {
 
 /// The run of the program that was bound last.
-toy::FigureChoice run_of(const FigureRequest& request, const Figure& figure) {
+toy::FigureChoice run_for_choice(const FigureRequest& request, const Figure& figure) {
   return value_or_fail(
       figure_of_run(figure.loaded, *figure.programs.back(), request.run, request.machine.limits),
       *figure.loaded.source);
@@ -140,7 +140,7 @@ Figure make_figure(const FigureRequest& request) {
   Figure figure{load_program(request.program, request.machine.limits), {}, {}, {}, 0};
   toy::CapacityBinding binding = request.machine.binding();
   figure.programs.push_back(std::make_unique<toy::BoundProgram>(figure.loaded.bind(binding)));
-  toy::FigureChoice own = run_of(request, figure);
+  toy::FigureChoice own = run_for_choice(request, figure);
   if (!own.run) {
     throw request_failure(figure.loaded.short_name() + " has no figure: " + own.why_not,
                           "a program on tiles with a product of two arrays, such as q and k, and "
@@ -164,7 +164,7 @@ Figure make_figure(const FigureRequest& request) {
       binding.params[figure.sliders[i].param] = values[i];
     }
     figure.programs.push_back(std::make_unique<toy::BoundProgram>(figure.loaded.bind(binding)));
-    toy::FigureChoice choice = run_of(request, figure);
+    toy::FigureChoice choice = run_for_choice(request, figure);
     choice.values = values;
     figure.choices.push_back(std::move(choice));
   }
