@@ -79,13 +79,15 @@ std::vector<std::vector<std::int64_t>> combinations(const std::vector<toy::Figur
 
 }  // namespace
 
-toy::FigureChoice figure_of_run(const LoadedProgram& loaded, const toy::BoundProgram& bound,
-                                const RunOptions& run, const toy::Limits& limits) {
+toy::Result<toy::FigureChoice> figure_of_run(const LoadedProgram& loaded,
+                                             const toy::BoundProgram& bound, const RunOptions& run,
+                                             const toy::Limits& limits) {
   toy::FigureRecorder recorder;
   toy::TraceOptions options;
   options.symbols = false;
   options.max_claim_work = 0;
-  value_or_fail(trace_to(recorder, loaded, bound, run, options), *loaded.source);
+  const auto execution = trace_to(recorder, loaded, bound, run, options);
+  if (!execution) return execution.diagnostics;
   toy::FigureChoice choice;
   choice.run = recorder.finish(choice.why_not);
   if (choice.run) choice.beside = naive_beside(bound, limits);
@@ -123,12 +125,22 @@ std::optional<toy::FigureBeside> naive_beside(const toy::BoundProgram& bound,
   return std::nullopt;
 }
 
+namespace {
+
+/// The run of the program that was bound last.
+toy::FigureChoice run_for_choice(const FigureRequest& request, const Figure& figure) {
+  return value_or_fail(
+      figure_of_run(figure.loaded, *figure.programs.back(), request.run, request.machine.limits),
+      *figure.loaded.source);
+}
+
+}  // namespace
+
 Figure make_figure(const FigureRequest& request) {
   Figure figure{load_program(request.program, request.machine.limits), {}, {}, {}, 0};
   toy::CapacityBinding binding = request.machine.binding();
   figure.programs.push_back(std::make_unique<toy::BoundProgram>(figure.loaded.bind(binding)));
-  toy::FigureChoice own =
-      figure_of_run(figure.loaded, *figure.programs.back(), request.run, request.machine.limits);
+  toy::FigureChoice own = run_for_choice(request, figure);
   if (!own.run) {
     throw request_failure(figure.loaded.short_name() + " has no figure: " + own.why_not,
                           "a program on tiles with a product of two arrays, such as q and k, and "
@@ -152,8 +164,7 @@ Figure make_figure(const FigureRequest& request) {
       binding.params[figure.sliders[i].param] = values[i];
     }
     figure.programs.push_back(std::make_unique<toy::BoundProgram>(figure.loaded.bind(binding)));
-    toy::FigureChoice choice =
-        figure_of_run(figure.loaded, *figure.programs.back(), request.run, request.machine.limits);
+    toy::FigureChoice choice = run_for_choice(request, figure);
     choice.values = values;
     figure.choices.push_back(std::move(choice));
   }

@@ -33,9 +33,10 @@ struct Figure {
 /// has no figure with the request's own parameters.
 Figure make_figure(const FigureRequest& request);
 
-/// The run of a bound program as a figure, or why there is none. Throws Failure if the run fails.
-toy::FigureChoice figure_of_run(const LoadedProgram& loaded, const toy::BoundProgram& bound,
-                                const RunOptions& run, const toy::Limits& limits);
+/// The run of a bound program as a figure, or why there is none. A run that fails is in the result.
+toy::Result<toy::FigureChoice> figure_of_run(const LoadedProgram& loaded,
+                                             const toy::BoundProgram& bound, const RunOptions& run,
+                                             const toy::Limits& limits);
 
 /// The traffic of a bundled program that solves the same problem with all matrices in DRAM; nothing
 /// if there is none. Counted, not run.

@@ -158,8 +158,11 @@ Traced write_trace_page(const TraceRequest& request, const LoadedProgram& loaded
   }
   std::string figure;
   if (result && request.body.empty() && bound.tiled) {
-    toy::FigureChoice choice = figure_of_run(loaded, bound, request.run, request.machine.limits);
-    if (choice.run) figure = toy::figure_json(loaded.short_name(), {}, {std::move(choice)}, 0);
+    // A run that fails after the steps of the trace has no figure.
+    auto choice = figure_of_run(loaded, bound, request.run, request.machine.limits);
+    if (choice && choice->run) {
+      figure = toy::figure_json(loaded.short_name(), {}, {std::move(*choice)}, 0);
+    }
   }
   value_or_fail(buffer.finish(timeline, 0, {}, figure), *loaded.source);
   return result;

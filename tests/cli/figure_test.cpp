@@ -161,7 +161,7 @@ TEST_CASE("a figure needs a program on tiles, and a file") {
   refused("flash2", "--html FILE for the page that moves, or --svg FILE for stills");
   refused("softmax_online --html -",
           "softmax_online has no figure: it multiplies no two loaded tiles");
-  refused("flash2 -D n=64,B=1 --html -", "flash2 has no figure: it has more than 4000 pictures");
+  refused("flash2 -D n=64,B=1 --html -", "flash2 has no figure: it has more than 4000 pictures or");
 }
 
 TEST_CASE("the page of a trace on tiles has the figure, and others do not") {
@@ -172,6 +172,21 @@ TEST_CASE("the page of a trace on tiles has the figure, and others do not") {
   const std::string untiled = page("softmax_online");
   CHECK(untiled.find("id=\"trace-figure\"") == std::string::npos);
   CHECK(untiled.find("class Figure") == std::string::npos);
+}
+
+TEST_CASE("a part of a trace has its page although the run fails later, without a figure") {
+  const Workplace place;
+  place.write(
+      "late.toy",
+      ".isa attention\n.input q(2, 2) tile (2, 2)\n.output o(2, 2) tile (2, 2)\n.reg Q, K, S\n"
+      "LOAD q[0][0], Q\nLOAD q[0][0], K\nMAC_Z Q, K^T, S\nLOAD o[0][0], S\n");
+  const Outcome outcome = place.shell("flashlab trace late.toy --to 2 --html -");
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.ends_with("</html>\n"));
+  CHECK(outcome.out.find("id=\"trace-figure\"") == std::string::npos);
+  const Outcome refused = place.shell("flashlab figure late.toy --html -");
+  CHECK(refused.code == 1);
+  CHECK_THAT(refused.err, contains("late.toy:8"));
 }
 
 TEST_CASE("in the player the figure goes where the player goes") {

@@ -48,6 +48,7 @@ bool FigureRecorder::row(const TraceRow& row) {
 }
 
 void FigureRecorder::follow(const TraceRow& row, bool has_text) {
+  is_too_long_ |= row.step > kMostFigureSteps;
   if (is_too_long_) return;
   note_links(row);
   origins_->follow(row);
@@ -90,7 +91,7 @@ FigureRecorder::RawFrame& FigureRecorder::frame_for(const TraceRow& row, Kind ki
   if (goes_on) return frames_.back();
   frames_.push_back(waiting_ ? std::move(*waiting_) : RawFrame());
   waiting_.reset();
-  is_too_long_ = frames_.size() > kMostFrames;
+  is_too_long_ |= frames_.size() > kMostFrames;
   RawFrame& raw = frames_.back();
   for (std::size_t i = 0; i < raw.frame.writes.size(); ++i) {
     const auto number = static_cast<std::size_t>(raw.frame.writes[i].register_number);
@@ -334,7 +335,8 @@ std::optional<FigureRun> FigureRecorder::finish(std::string& why_not) {
     waiting_.reset();
   }
   if (is_too_long_) {
-    why_not = "it has more than " + std::to_string(kMostFrames) + " pictures";
+    why_not = "it has more than " + std::to_string(kMostFrames) + " pictures or " +
+              std::to_string(kMostFigureSteps) + " steps";
     return std::nullopt;
   }
   if (!axes_) {

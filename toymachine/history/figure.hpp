@@ -82,6 +82,7 @@ struct FigureRun {
 
 inline constexpr std::size_t kFigureElements = 64;  // of a tile whose numbers are shown
 inline constexpr std::size_t kMostFrames = 4000;
+inline constexpr std::uint64_t kMostFigureSteps = 100'000;
 inline constexpr std::int64_t kMostFigureTiles = 16;  // along an axis
 
 /// Receives a trace and makes the frames of it. The program must outlive the run.

@@ -187,6 +187,12 @@ TEST_CASE("programs without pairs of tiles, and those with too many, have no fig
   CHECK(drawn(bundled("softmax_online")).why_not == "it multiplies no two loaded tiles");
   CHECK(drawn(bundled("flash2", params({{"n", 17}, {"B", 1}}))).why_not ==
         "q has more than 16 tiles along a side of the matrix");
+  CHECK(drawn(bundled("flash2", params({{"n", 64}, {"B", 1}}))).why_not ==
+        "it has more than 4000 pictures or 100000 steps");
+  const BoundProgram counts = test::bound(
+      ".isa attention\n.input q(2, 2) tile (2, 2)\n.reg Q\nLOAD q[0][0], Q\n"
+      "for i in 0..200000\n  SUB Q, Q, Q\nend\n");
+  CHECK(drawn(counts).why_not == "it has more than 4000 pictures or 100000 steps");
 }
 
 TEST_CASE("the figure that moves has at most 60 kB", "[figure]") {
