@@ -53,7 +53,7 @@ std::vector<Words> words_of(const std::vector<std::uint32_t>& lines, const toy::
   return all;
 }
 
-bool has_instruction(const toy::Program& program, std::uint32_t line) {
+bool is_instruction_line(const toy::Program& program, std::uint32_t line) {
   const Words here = line == 0 ? Words{} : words(program.source->line(line));
   return !here.empty() && here[0][0] != '.' && here[0] != "for" && here[0] != "end";
 }
@@ -83,8 +83,8 @@ Edit replacement_of(const LineDifference& one, const ProgramTask& task, const to
 Edit insertion_of(const LineDifference& one, const ProgramTask& task, const toy::Program& program) {
   Edit edit;
   edit.kind = EditKind::kInsert;
-  edit.behind = !has_instruction(program, one.below) &&
-                (has_instruction(program, one.above) || one.below == 0);
+  edit.behind = !is_instruction_line(program, one.below) &&
+                (is_instruction_line(program, one.above) || one.below == 0);
   edit.line = edit.behind ? one.above : one.below;
   edit.text = code_in_line(*task.solution, one.other.front());
   return edit;

@@ -98,10 +98,11 @@ bool add_departures(const FailedAttempt& failed, const Departures& departures,
                     const WrongValue* unsaid, Finding& finding) {
   const std::vector<LineDifference>& all = departures.all;
   const std::uint32_t suspect = unsaid != nullptr ? unsaid->line : finding.line;
-  const auto found = std::find_if(
-      all.begin(), all.end(), [&](const LineDifference& one) { return line_of(one) == suspect; });
+  const auto found = std::find_if(all.begin(), all.end(), [&](const LineDifference& one) {
+    return departure_line(one) == suspect;
+  });
   const LineDifference& explained = found != all.end() ? *found : all.front();
-  const std::uint32_t line = line_of(explained);
+  const std::uint32_t line = departure_line(explained);
   Claim claim{Claim::Kind::kRight, line, 0, "", departures.repaired};
   if (!is_confirmed(claim, failed)) return false;
   const bool adds_value = unsaid != nullptr && unsaid->line == line;

@@ -192,7 +192,7 @@ std::string repair_sentence(const FailedAttempt& failed, const Repair& repair) {
   return "Look at line " + line + ": one change there makes the program right.";
 }
 
-std::uint32_t line_of(const LineDifference& departure) {
+std::uint32_t departure_line(const LineDifference& departure) {
   if (!departure.mine.empty()) return departure.mine.front();
   return departure.below != 0 ? departure.below : departure.above;
 }
@@ -209,7 +209,7 @@ std::string departures_sentence(const FailedAttempt& failed, const Departures& d
     if (is_same && counterpart == nullptr) {
       counterpart = &one;
     } else {
-      further.push_back(line_of(one));
+      further.push_back(departure_line(one));
     }
   }
   std::string text = counterpart != nullptr ? moved_sentence(explained, *counterpart)

@@ -14,7 +14,7 @@ namespace flashlab::exercises {
 std::string repair_sentence(const FailedAttempt& failed, const Repair& repair);
 
 /// The line of a departure; where something is missing, a line beside it.
-std::uint32_t line_of(const LineDifference& departure);
+std::uint32_t departure_line(const LineDifference& departure);
 
 /// The sentence about several departures: what is wrong with one of them, and where the others are.
 std::string departures_sentence(const FailedAttempt& failed, const Departures& departures,

@@ -14,7 +14,8 @@ std::string_view trimmed(std::string_view text) {
 }
 
 /// Adds what stands between separators that no parentheses or brackets enclose.
-void split(std::string_view text, std::string_view separator, std::vector<std::string>& parts) {
+void split_outside(std::string_view text, std::string_view separator,
+                   std::vector<std::string>& parts) {
   int depth = 0;
   std::size_t from = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -48,18 +49,18 @@ std::vector<std::string> statement_parts(std::string_view line) {
   const std::string_view rest = trimmed(line.substr(end));
   if (rest.empty()) return parts;
   if (parts.front() != "for") {
-    split(rest, ",", parts);
+    split_outside(rest, ",", parts);
     return parts;
   }
   std::vector<std::string> around;
-  split(rest, " in ", around);
+  split_outside(rest, " in ", around);
   parts.push_back(around.front());
   if (around.size() < 2) return parts;
   std::vector<std::string> range, last;
-  split(around[1], "..", range);
+  split_outside(around[1], "..", range);
   parts.push_back(range.front());
   if (range.size() < 2) return parts;
-  split(range[1], " step ", parts);
+  split_outside(range[1], " step ", parts);
   return parts;
 }
 

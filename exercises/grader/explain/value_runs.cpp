@@ -82,19 +82,27 @@ ValuesAt::ValuesAt(const ProgramTask& task, const std::shared_ptr<const toy::Pro
   }
 }
 
+const ValueRun* ValuesAt::run_of(std::size_t entry) {
+  if (kept_[entry]) return &*kept_[entry];
+  auto dram = dram_for(*solution_, sized_.cases[entry]);
+  if (!dram) return nullptr;
+  std::vector<float> cells(dram->begin(), dram->end());
+  // The memory of the run before is used again: to get it costs more than to run.
+  if (!last_) last_.emplace(ValueRun{*solution_, {}, false});
+  last_->values.steps.clear();
+  last_->values.numbers.clear();
+  if (!toy::run_recorded(last_->bound, cells, last_->values)) return nullptr;
+  if (last_->values.steps.size() <= kLongestKept) kept_[entry] = last_;
+  return &*last_;
+}
+
 bool ValuesAt::is_right(std::uint32_t line, std::uint32_t solution_line) {
   if (!mine_ || !solution_) return false;
   const auto site = site_of(*mine_, line), right = site_of(*solution_, solution_line);
   if (!site || !right) return false;
   for (std::size_t i = 0; i < sized_.cases.size(); ++i) {
-    std::optional<ValueRun> alone;
-    const ValueRun* run = kept_[i] ? &*kept_[i] : nullptr;
-    if (run == nullptr) {
-      alone = run_values(*solution_, sized_.cases[i]);
-      if (!alone || !alone->is_whole) return false;
-      const bool is_short = alone->values.steps.size() <= kLongestKept;
-      run = is_short ? &kept_[i].emplace(std::move(*alone)) : &*alone;
-    }
+    const ValueRun* const run = run_of(i);
+    if (run == nullptr) return false;
     auto steps = steps_of(*run, *right);
     if (!is_right_with(task_, *mine_, sized_.cases[i], {*site, &run->values, std::move(steps)})) {
       return false;

@@ -56,10 +56,14 @@ class ValuesAt {
   bool is_right(std::uint32_t line, std::uint32_t solution_line);
 
  private:
+  /// The solution's run on a case, until the next call; null if it fails.
+  const ValueRun* run_of(std::size_t entry);
+
   const ProgramTask& task_;
   const SizedCases& sized_;
   std::optional<toy::BoundProgram> mine_, solution_;
   std::vector<std::optional<ValueRun>> kept_;  // by case
+  std::optional<ValueRun> last_;
 };
 
 }  // namespace flashlab::exercises
