@@ -15,21 +15,21 @@ namespace {
 struct Numbered {
   ValueTable* table = nullptr;
   ValueNumber number = kNoValue;
-};
 
-/// Scalars only.
-template <Operation kOperation, class... More>
-Numbered operated(OperationTag<kOperation>, const Numbered& a, const More&... more) {
-  constexpr auto kOnScalars = on_scalars(kOperation);
-  if constexpr (!kOnScalars) {
-    return a;
-  } else if constexpr (spec_of(kOperation).shape == ShapeRule::kMask) {
-    const float seen = operated(OperationTag<kOperation>(), 0.0F, more...);
-    return seen == 0 ? a : Numbered{a.table, a.table->constant(seen)};
-  } else {
-    return {a.table, a.table->operation(*kOnScalars, a.number, more.number...)};
+  /// Scalars only.
+  template <Operation kOperation, class... More>
+  friend Numbered operated(OperationTag<kOperation>, const Numbered& a, const More&... more) {
+    constexpr auto kOnScalars = on_scalars(kOperation);
+    if constexpr (!kOnScalars) {
+      return a;
+    } else if constexpr (spec_of(kOperation).shape == ShapeRule::kMask) {
+      const float seen = operated(OperationTag<kOperation>(), 0.0F, more...);
+      return seen == 0 ? a : Numbered{a.table, a.table->constant(seen)};
+    } else {
+      return {a.table, a.table->operation(*kOnScalars, a.number, more.number...)};
+    }
   }
-}
+};
 
 }  // namespace
 

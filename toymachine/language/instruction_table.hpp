@@ -55,7 +55,7 @@ constexpr EffectWork operated(OperationTag<kOperation>, const EffectWork& a, std
 }
 
 template <class Effect>
-constexpr EffectWork work_of(Effect effect) {
+constexpr EffectWork effect_work(Effect effect) {
   constexpr EffectWork kRead;
   if constexpr (std::is_invocable_v<Effect, EffectWork>) {
     return effect(kRead);
@@ -73,7 +73,7 @@ constexpr Row<Effect> row(std::string_view mnemonic, std::initializer_list<Opera
                           std::string_view operand_names, std::string_view effect_text,
                           std::string_view meaning, std::initializer_list<Level> levels,
                           std::string_view example, Effect effect) {
-  const EffectWork work = work_of(effect);
+  const EffectWork work = effect_work(effect);
   InstructionSpec spec;
   spec.mnemonic = mnemonic;
   for (OperandKind kind : kinds) spec.operands[spec.num_operands++] = kind;
@@ -192,7 +192,7 @@ inline constexpr auto kInstructionRows = std::tuple{
         "The smaller of two registers.",
         {}, "MIN R0, R1, R1",
         [](const auto& a, const auto& b) { return minimum(a, b); }),
-    row("ABS", {kSrc, kDst}, "Ra, Rd", "Rd = |Ra|",
+    row("ABS", {kSrc, kDst}, "Ra, Rd", "Rd = abs(Ra)",
         "A register without its sign.",
         {}, "ABS R0, R0",
         [](const auto& a) { return absolute(a); }),

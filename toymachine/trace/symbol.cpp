@@ -135,7 +135,7 @@ Symbol list(Operation operation, const Symbol& a, const Symbol& b) {
 }
 
 /// Returns the result that one sees at once, if there is one.
-std::optional<Symbol> simplified(Operation operation, const Symbol& a, const Symbol& b) {
+std::optional<Symbol> simple_result(Operation operation, const Symbol& a, const Symbol& b) {
   constexpr double kLeast = -HUGE_VAL;
   switch (operation) {
     case Operation::kPlus:
@@ -273,7 +273,7 @@ bool operator==(const Symbol& a, const Symbol& b) {
 }
 
 Symbol symbol_of(Operation operation, const Symbol& a, const Symbol& b) {
-  if (auto result = simplified(operation, a, b)) return *result;
+  if (auto result = simple_result(operation, a, b)) return *result;
   return is_list(operation) ? list(operation, a, b) : plain(operation, a, b);
 }
 

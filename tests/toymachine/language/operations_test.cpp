@@ -62,7 +62,7 @@ std::string machine_with(const std::string& mnemonic) {
 }
 
 /// The outputs of a program whose input is first in DRAM, and whose output follows.
-std::vector<float> outputs(const std::string& text, const std::vector<float>& inputs) {
+std::vector<float> results_of(const std::string& text, const std::vector<float>& inputs) {
   const BoundProgram program = test::bound(text);
   std::vector<float> dram = inputs;
   dram.resize(static_cast<std::size_t>(program.dram_elements),
@@ -101,7 +101,7 @@ TEST_CASE("a scalar instruction computes its operation in a loop and alone", "[o
     const std::string text = machine_with(function.mnemonic) + ".input x[100]\n.output o[100]\n" +
                              "for i in 0..100\nLOAD x[i], R0\n" + function.mnemonic +
                              " R0, R0\nSTORE R0, o[i]\nend\n";
-    const std::vector<float> results = outputs(text, inputs);
+    const std::vector<float> results = results_of(text, inputs);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       CHECK(results[i] == detail::value_of(function.operation, inputs[i], 0.0F));
     }
@@ -116,7 +116,7 @@ TEST_CASE("tiles agree with scalars to four units in the last place", "[operatio
                              ".input x(33, 17) tile (8, 16)\n.output o(33, 17) tile (8, 16)\n"
                              "for i in 0..tiles(x)\nfor j in 0..tiles(x, 1)\nLOAD x[i][j], R0\n" +
                              function.mnemonic + " R0, R1\nSTORE R1, o[i][j]\nend\nend\n";
-    const std::vector<float> results = outputs(text, inputs);
+    const std::vector<float> results = results_of(text, inputs);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       CHECK(are_near(results[i], detail::value_of(function.operation, inputs[i], 0.0F), 4));
     }
@@ -130,10 +130,10 @@ TEST_CASE("MIN is the smaller of two numbers, of two tiles, and of a tile and a 
   const std::string arrays = machine_with("MIN") + ".input x(2, 2) tile (2, 2)\n" +
                              ".output o(2, 2) tile (2, 2)\nLOAD x[0][0], R0\n";
   const std::vector<float> inputs = {1, 4, 3, -2};
-  CHECK(outputs(arrays + "MIN R0, R0, R1\nSTORE R1, o[0][0]\n", inputs) == inputs);
-  CHECK(outputs(arrays + "FILL 2, R2\nMIN R0, R2, R1\nSTORE R1, o[0][0]\n", inputs) ==
+  CHECK(results_of(arrays + "MIN R0, R0, R1\nSTORE R1, o[0][0]\n", inputs) == inputs);
+  CHECK(results_of(arrays + "FILL 2, R2\nMIN R0, R2, R1\nSTORE R1, o[0][0]\n", inputs) ==
         std::vector<float>{1, 2, 2, -2});
-  CHECK(outputs(arrays + "ROWSUM R0, R2\nMIN R2, R0, R1\nSTORE R1, o[0][0]\n", inputs) ==
+  CHECK(results_of(arrays + "ROWSUM R0, R2\nMIN R2, R0, R1\nSTORE R1, o[0][0]\n", inputs) ==
         std::vector<float>{1, 4, 1, -2});
 }
 
