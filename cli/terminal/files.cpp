@@ -16,6 +16,7 @@
 #include "bundled_program_files.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/terminal.hpp"
+#include "page_program_files.hpp"
 #include "text/encoding.hpp"
 #include "text/nearest.hpp"
 #include "text/whole_file.hpp"
@@ -122,7 +123,18 @@ std::string read_regular_file(const std::string& name, fs::file_type type, std::
   return text_or_fail(read_at_most(file, name, most_bytes), in_quotes(name));
 }
 
+/// A program of the course under the path by which its pages name it, wherever one reads them; or null.
+const EmbeddedFile* find_page_program(std::string_view path) {
+  for (const EmbeddedFile& file : page_program_files) {
+    if (file.name == path) return &file;
+  }
+  return nullptr;
+}
+
 std::shared_ptr<const toy::SourceText> bundled_or_fail(const std::string& name) {
+  if (const EmbeddedFile* file = find_page_program(name)) {
+    return std::make_shared<toy::SourceText>(name, std::string(file->text));
+  }
   const bool may_be_bundled = name.find('/') == std::string::npos;
   const BundledProgram* bundled = may_be_bundled ? find_bundled_program(name) : nullptr;
   if (bundled != nullptr) {

@@ -46,6 +46,17 @@ TEST_CASE("a chapter that became an appendix keeps its number, and stands behind
   CHECK_THAT(by_name, !contains("Next chapter"));
 }
 
+TEST_CASE("programs that pages name by their path are there wherever one reads", "[read]") {
+  const Workplace place;
+  for (const char* path : {"docs/examples/largest.toy", "docs/examples/softmax_blocks.toy",
+                           "exercises/36_fast_product/given.toy"}) {
+    const Outcome outcome = place.shell(std::string("flashlab run ") + path);
+    INFO(path << outcome.err);
+    CHECK(outcome.code == 0);
+  }
+  CHECK(place.shell("flashlab run docs/examples/larges.toy").code == 2);
+}
+
 TEST_CASE("answers to a chapter's questions are shown on request", "[read]") {
   const std::string hidden = flashlab("read 4").out, shown = flashlab("read 4 --answers").out;
   CHECK_THAT(hidden, contains("flashlab read 4 --answers"));

@@ -71,9 +71,13 @@ std::optional<InstructionStatement> StatementParser::instruction(const Line& lin
       return std::nullopt;
     }
     const std::string levels = levels_of(spec);
+    std::string isa = ".isa " + level;
+    for (const std::size_t extra : program_.extra_instructions) {
+      isa += ", " + std::string(instruction_set()[extra].mnemonic);
+    }
     error(word.span, mnemonic + " is not an instruction of the " + level + " machine",
-          "a program with " + (levels.empty() ? "" : ".isa " + levels + ", or with ") + ".isa " +
-              level + ", " + mnemonic);
+          "a program with " + (levels.empty() ? "" : ".isa " + levels + ", or with ") + isa + ", " +
+              mnemonic);
     return std::nullopt;
   }
   InstructionStatement result;

@@ -10,6 +10,8 @@
 #include "exercises/grader/explain/departures.hpp"
 #include "exercises/grader/explain/edit_parts.hpp"
 #include "exercises/grader/explain/trial.hpp"
+#include "exercises/grader/judge/attempt.hpp"
+#include "exercises/grader/judge/cost_score.hpp"
 #include "exercises/grader/submission/statement_lines.hpp"
 #include "exercises/grader/submission/submission.hpp"
 
@@ -208,10 +210,12 @@ class Search {
 
   /// What speaks for a line, the weightiest first.
   struct Vote {
-    bool is_model = false;    // the solution has the line after the repair, and not before
-    int updates = -100;       // instructions that update a register in place, after less before
-    std::size_t count = 0;    // repairs in this line
-    int likeness = -100;      // to other lines after the repair
+    bool is_accepted =
+        false;              // a program with such a repair costs no more than the exercise accepts
+    bool is_model = false;  // the solution has the line after the repair, and not before
+    int updates = -100;     // instructions that update a register in place, after less before
+    std::size_t count = 0;  // repairs in this line
+    int likeness = -100;    // to other lines after the repair
     bool is_suspect = false;  // the first wrong step is here
     bool is_simple = false;   // some repairs are not an exchange of operands
     auto operator<=>(const Vote&) const = default;
@@ -223,6 +227,7 @@ class Search {
     for (const Repair& repair : result_.repairs) {
       const bool inserts = repair.edit.kind == EditKind::kInsert;
       Vote& vote = votes[repair.edit.line];
+      vote.is_accepted = vote.is_accepted || is_accepted(repair);
       vote.is_model |= inserts ? is_gap(repair.edit) : becomes_model(repair.edit);
       vote.is_suspect = repair.edit.line == suspect_;
       vote.count += inserts ? 0 : 1;  // a line that helps in many places does not show where
@@ -241,6 +246,18 @@ class Search {
     std::stable_partition(result_.repairs.begin(), result_.repairs.end(),
                           [&](const Repair& repair) { return repair.edit.line == result_.line; });
     return std::move(result_);
+  }
+
+  bool is_accepted(const Repair& repair) const {
+    if (task_.cost.most.empty() && task_.cost.most_of_solution.empty()) return true;
+    auto applied = apply(*program_, repair.edit);
+    for (const Edit& edit : repair.further) {
+      if (applied) applied = apply(*applied, edit);
+    }
+    if (!applied) return true;
+    const auto program = std::make_shared<const toy::Program>(std::move(*applied));
+    const Attempt counted = count_attempt(task_, program, *sizes_[failing_].sized);
+    return !counted.bound || !counted.refusal.empty() || score_cost(task_, counted).accepted();
   }
 
   /// How many of the two lines beside the inserted one are also beside it in the solution.

@@ -66,11 +66,13 @@ TEST_CASE("an instruction by name is one of the machine whose program names it, 
   const std::string lines = ".output o[1]\nFILL 0, R0\nTANH R0, R0\nSTORE R0, o[0]\n";
   CHECK(test::assembled(".isa attention, TANH\n" + lines) != nullptr);
   CHECK(test::assembled(".isa attention, tanh, Min\n" + lines) != nullptr);
-  for (const char* const level : {"", ".isa attention\n", ".isa attention, MIN\n"}) {
-    const std::string errors = test::assembly_errors(level + lines);
+  for (const std::string others : {"", ", MIN", ", MIN, ABS"}) {
+    const std::string errors = test::assembly_errors(".isa attention" + others + "\n" + lines);
     CHECK_THAT(errors, test::contains("TANH is not an instruction of the attention machine"));
-    CHECK_THAT(errors, test::contains("expected a program with .isa attention, TANH\n"));
+    CHECK_THAT(errors,
+               test::contains("expected a program with .isa attention" + others + ", TANH\n"));
   }
+  CHECK_THAT(test::assembly_errors(lines), test::contains("with .isa attention, TANH\n"));
 }
 
 TEST_CASE("the FLOPs of an instruction are those of its effect's operations") {

@@ -49,7 +49,7 @@ bool are_near(Number a, Number b, int most) {
   return a == b;
 }
 
-std::vector<float> drawn(const Function& function, std::size_t count) {
+std::vector<float> drawn_numbers(const Function& function, std::size_t count) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> uniform(function.low, function.high);
   std::vector<float> numbers;
@@ -85,7 +85,7 @@ TEST_CASE("functions of numbers are within one unit in the last place of the C l
           "[operations]") {
   for (const Function& function : functions()) {
     INFO(function.mnemonic);
-    for (const float x : drawn(function, 5000)) {
+    for (const float x : drawn_numbers(function, 5000)) {
       INFO(x);
       const auto wide = static_cast<double>(x);
       CHECK(are_near(detail::value_of(function.operation, x, 0.0F), function.of_float(x), 1));
@@ -97,7 +97,7 @@ TEST_CASE("functions of numbers are within one unit in the last place of the C l
 TEST_CASE("a scalar instruction computes its operation in a loop and alone", "[operations]") {
   for (const Function& function : functions()) {
     INFO(function.mnemonic);
-    const std::vector<float> inputs = drawn(function, 100);
+    const std::vector<float> inputs = drawn_numbers(function, 100);
     const std::string text = machine_with(function.mnemonic) + ".input x[100]\n.output o[100]\n" +
                              "for i in 0..100\nLOAD x[i], R0\n" + function.mnemonic +
                              " R0, R0\nSTORE R0, o[i]\nend\n";
@@ -111,7 +111,8 @@ TEST_CASE("a scalar instruction computes its operation in a loop and alone", "[o
 TEST_CASE("tiles agree with scalars to four units in the last place", "[operations]") {
   for (const Function& function : functions()) {
     INFO(function.mnemonic);
-    const std::vector<float> inputs = drawn(function, 33 * 17);  // the last tiles are smaller
+    const std::vector<float> inputs =
+        drawn_numbers(function, 33 * 17);  // the last tiles are smaller
     const std::string text = machine_with(function.mnemonic) +
                              ".input x(33, 17) tile (8, 16)\n.output o(33, 17) tile (8, 16)\n"
                              "for i in 0..tiles(x)\nfor j in 0..tiles(x, 1)\nLOAD x[i][j], R0\n" +
