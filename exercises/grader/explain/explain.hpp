@@ -40,8 +40,9 @@ Finding state_failure(const FailedAttempt& failed);
 /// Returns explanations, the most important first; never empty.
 std::vector<Finding> explain_failure(const FailedAttempt& failed);
 
-/// Returns places where a right program costs more than full marks allow; may be empty.
+/// Returns places where a right program costs more than full marks allow; may be empty. `dear` are the keys of
+/// the counters that cost points: nothing is said of others.
 std::vector<Finding> explain_cost(const ProgramTask& task, const toy::SourceText& text,
-                                  const Attempt& attempt);
+                                  const Attempt& attempt, const std::vector<std::string>& dear);
 
 }  // namespace flashlab::exercises

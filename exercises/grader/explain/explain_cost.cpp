@@ -24,18 +24,42 @@ std::string times(std::int64_t count) {
   return count == 1 ? "once" : std::to_string(count) + " times";
 }
 
-std::map<std::int32_t, std::int64_t> loads_by_element(const toy::UnrolledProgram& program) {
-  std::map<std::int32_t, std::int64_t> loads;
+/// The cell that a step loads or stores; below 0: none.
+using CellOf = std::int32_t (*)(const toy::UnrolledStep&);
+
+std::map<std::int32_t, std::int64_t> count_by_element(const toy::UnrolledProgram& program,
+                                                      CellOf cell_of) {
+  std::map<std::int32_t, std::int64_t> counts;
   for (const toy::UnrolledStep& step : program.steps) {
-    if (const std::int32_t element = read_element(step); element >= 0) ++loads[element];
+    if (const std::int32_t element = cell_of(step); element >= 0) ++counts[element];
   }
-  return loads;
+  return counts;
 }
+
+/// What the counters that cost points count.
+struct DearCounts {
+  bool loads = false, stores = false, others = false;
+
+  explicit DearCounts(const std::vector<std::string>& keys) {
+    for (const std::string& key : keys) {
+      const bool is_load = key.find("load") != std::string::npos;
+      const bool is_store = key.find("store") != std::string::npos;
+      const bool is_update = key.find("update") != std::string::npos;
+      const bool is_traffic = key == "dram_bytes" || is_update;
+      const bool is_time = !is_load && !is_store && !is_traffic;
+      loads |= is_load || is_traffic || is_time;
+      stores |= is_store || is_traffic || is_time;
+      others |= is_time;
+    }
+  }
+};
 
 class CostExplanation {
  public:
-  CostExplanation(const ProgramTask& task, const toy::SourceText& text, const Attempt& attempt)
-      : task_(task),
+  CostExplanation(const ProgramTask& task, const toy::SourceText& text, const Attempt& attempt,
+                  const std::vector<std::string>& dear)
+      : dear_(dear),
+        task_(task),
         text_(text),
         attempt_(attempt),
         bound_(*attempt.bound),
@@ -45,10 +69,11 @@ class CostExplanation {
     const auto bound = bind_submission(task_, task_.solution, attempt_.sized->size);
     const auto solution =
         bound ? toy::unroll(*bound, kMostExplainedSteps) : toy::Result<Unrolled>();
-    needless_loads();
-    if (solution) repeated_loads(*bound, *solution);
-    unused_results();
-    if (solution) more_of_an_instruction(*solution);
+    if (dear_.loads) needless_loads();
+    if (solution && dear_.loads) repeated(read_element, "loaded", *bound, *solution);
+    if (solution && dear_.stores) repeated(written_element, "stored", *bound, *solution);
+    if (dear_.others) unused_results();
+    if (solution && dear_.others) more_of_an_instruction(*solution);
     return std::move(findings_);
   }
 
@@ -97,35 +122,41 @@ class CostExplanation {
                    (count == 1 ? "" : "; " + std::to_string(count) + " loads are like that"));
   }
 
-  /// The cell with the most loads beyond those of the solution.
-  void repeated_loads(const toy::BoundProgram& bound, const Unrolled& solution) {
+  /// The cell with the most loads, or stores, beyond those of the solution.
+  void repeated(CellOf cell_of, const std::string& done, const toy::BoundProgram& bound,
+                const Unrolled& solution) {
     std::map<std::string, std::int64_t> enough;
-    const auto theirs = loads_by_element(solution);
+    const auto theirs = count_by_element(solution, cell_of);
     for (const toy::BoundArray& array : bound.arrays) {
       for (std::int64_t i = 0; i < array.size; ++i) {
         const auto found = theirs.find(static_cast<std::int32_t>(array.offset + i));
         enough[array.element_name(i)] = found == theirs.end() ? 0 : found->second;
       }
     }
-    std::int64_t worst = 0, loads = 0;
+    std::int64_t worst = 0, times_done = 0;
     std::int32_t element = kNoCell;
-    for (const auto& [at, count] : loads_by_element(unrolled_)) {
+    for (const auto& [at, count] : count_by_element(unrolled_, cell_of)) {
       const std::int64_t excess = count - enough[bound_.cell_name(at)];
       if (excess <= worst) continue;
       worst = excess;
       element = at;
-      loads = count;
+      times_done = count;
     }
     if (element == kNoCell) return;
     const std::string name = bound_.cell_name(element);
-    say(last_load(element), name + " is loaded " + times(loads) + "; " + suffice(enough[name]));
+    say(step_at(element, cell_of),
+        name + " is " + done + " " + times(times_done) + "; " + suffice(enough[name]));
   }
 
-  std::size_t last_load(std::int32_t element) const {
-    for (std::size_t s = unrolled_.steps.size(); s-- > 0;) {
-      if (read_element(unrolled_.steps[s]) == element) return s;
+  /// The last load of a cell, or the first store: what follows overwrites it.
+  std::size_t step_at(std::int32_t element, CellOf cell_of) const {
+    std::size_t last = 0;
+    for (std::size_t s = 0; s < unrolled_.steps.size(); ++s) {
+      if (cell_of(unrolled_.steps[s]) != element) continue;
+      if (cell_of == written_element) return s;
+      last = s;
     }
-    return 0;
+    return last;
   }
 
   /// Results that nothing reads.
@@ -149,7 +180,7 @@ class CostExplanation {
     std::size_t worst = mine.size();
     for (std::size_t row = 0; row < mine.size(); ++row) {
       const toy::InstructionSpec& spec = toy::instruction_set()[row];
-      if (mine[row] <= theirs[row] || spec.is_load()) continue;
+      if (mine[row] <= theirs[row] || spec.is_load() || spec.is_store()) continue;
       if (worst == mine.size() || mine[row] - theirs[row] > mine[worst] - theirs[worst])
         worst = row;
     }
@@ -175,6 +206,7 @@ class CostExplanation {
     return last[std::ranges::find_if(executions, is_excess)->first];
   }
 
+  const DearCounts dear_;
   const ProgramTask& task_;
   const toy::SourceText& text_;
   const Attempt& attempt_;
@@ -186,10 +218,10 @@ class CostExplanation {
 }  // namespace
 
 std::vector<Finding> explain_cost(const ProgramTask& task, const toy::SourceText& text,
-                                  const Attempt& attempt) {
+                                  const Attempt& attempt, const std::vector<std::string>& dear) {
   if (!attempt.unrolled || attempt.unrolled->steps.size() > kMostExplainedSteps) return {};
   if (attempt.machines) return {};  // its registers have no names
-  return CostExplanation(task, text, attempt).run();
+  return CostExplanation(task, text, attempt, dear).run();
 }
 
 }  // namespace flashlab::exercises

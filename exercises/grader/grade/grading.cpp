@@ -349,12 +349,17 @@ class Grading {
   void add_costly_lines(const SizedCases* where) {
     std::vector<Finding> lines;
     if (where == last_.sized) {
-      lines = explain_cost(task_, text_, last_);
+    std::vector<std::string> dear;
+    for (const CostLine& line : verdict_.costs) {
+      if (line.is_dear()) dear.push_back(line.key);
+    }
+      lines = explain_cost(task_, text_, last_, dear);
       if (!lines.empty()) verdict_.findings.clear();
     } else {
       for (const PreparedSize& size : prepared_.drawn) {
         if (&size.sized != where || !size.lanes) continue;
-        lines = explain_cost(task_, text_, attempt(task_, program_, size.sized, &*size.lanes));
+        lines =
+            explain_cost(task_, text_, attempt(task_, program_, size.sized, &*size.lanes), dear);
       }
     }
     verdict_.findings.insert(verdict_.findings.end(), lines.begin(), lines.end());

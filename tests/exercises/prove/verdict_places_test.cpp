@@ -2,56 +2,27 @@
 // elsewhere.
 #include <algorithm>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "exercises/grader/exercise/catalogue.hpp"
 #include "exercises/grader/explain/own_hint.hpp"
 #include "exercises/grader/grade/failing_run.hpp"
 #include "exercises/grader/grade/grader.hpp"
 #include "exercises/grader/prove/remarks.hpp"
 #include "tests/catch_shim.hpp"
+#include "tests/exercises/prove/changed_programs.hpp"
 
 namespace {
 
 using namespace flashlab;
 using namespace flashlab::exercises;
 
-std::shared_ptr<const Exercise> exercise_named(const std::string& id) {
-  for (const ExerciseSource& source : builtin_exercises()) {
-    if (source.id != id) continue;
-    ReadResult read = read_exercise(source.id, source.files);
-    REQUIRE(read.exercise);
-    return std::make_shared<const Exercise>(std::move(*read.exercise));
-  }
-  throw std::runtime_error("there is no exercise " + id);
-}
-
-using Changes = std::vector<std::pair<std::string, std::string>>;
-
-/// The exercise's solution with texts replaced.
-std::string changed(const Exercise& exercise, const Changes& changes) {
-  std::string text = exercise.program.solution->source->text();
-  for (const auto& [from, to] : changes) {
-    const std::size_t at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    text.replace(at, from.size(), to);
-  }
-  return text;
-}
-
 Finding finding_of(const std::string& id, const Changes& changes) {
   const auto exercise = exercise_named(id);
   const Verdict verdict = Grader(exercise).grade("mine.toy", changed(*exercise, changes));
   REQUIRE_FALSE(verdict.findings.empty());
   return verdict.findings.front();
-}
-
-bool says(const Finding& finding, const std::string& text) {
-  return std::any_of(finding.details.begin(), finding.details.end(),
-                     [&](const auto& detail) { return detail.find(text) != std::string::npos; });
 }
 
 const Changes kTileNumbers{{"MASK S, i*B, j*Bk, S", "MASK S, i, j, S"}};
