@@ -214,8 +214,10 @@ Truth truth_of(const Claim& claim, const ProgramTask& task,
 
 Truth truth_elsewhere(const Claim& claim, const FailedAttempt& failed) {
   const std::vector<const RepairSize*> others = other_sizes(failed);
-  // Of a small extent any loop may run no round, and to count the rounds is cheap.
-  const bool is_asked_everywhere = claim.kind == Claim::Kind::kNoRounds;
+  // Of a small extent any loop may run no round, and to count the rounds is cheap. And what makes a program
+  // right makes it so everywhere.
+  const bool is_asked_everywhere =
+      claim.kind == Claim::Kind::kNoRounds || claim.kind == Claim::Kind::kRight;
   Truth everywhere = Truth::kUndecided;
   for (const RepairSize* size : others) {
     const Truth there =
@@ -228,8 +230,23 @@ Truth truth_elsewhere(const Claim& claim, const FailedAttempt& failed) {
   return others.empty() ? Truth::kHolds : everywhere;  // a formula is that of all inputs
 }
 
+namespace {
+
+/// A remark on one output may not hold of the others.
+Truth truth_here(const Claim& claim, const FailedAttempt& failed) {
+  for (const RepairSize& size : failed.all) {
+    if (size.sized != failed.attempt.sized) continue;
+    return truth_at(claim, failed.task, failed.program, *size.sized,
+                    [&]() -> RunElsewhere& { return failed.elsewhere->at(failed, size); });
+  }
+  return Truth::kUndecided;
+}
+
+}  // namespace
+
 bool is_confirmed(const Claim& claim, const FailedAttempt& failed) {
-  return truth_elsewhere(claim, failed) == Truth::kHolds;
+  return truth_elsewhere(claim, failed) == Truth::kHolds &&
+         (claim.kind != Claim::Kind::kRemark || truth_here(claim, failed) != Truth::kFalse);
 }
 
 std::string ratio_text(const FailedAttempt& failed, Claim& claim) {

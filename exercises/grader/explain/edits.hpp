@@ -58,9 +58,10 @@ struct EditOptions {
 /// not assemble or bind.
 std::vector<Edit> enumerate_edits(const toy::Program& program, const EditOptions& options);
 
-/// Returns insertions of lines that occur in the program or in `model` (may be null), at every
-/// place where their names are visible. Loops, arrays and named registers are matched by name.
-std::vector<Edit> enumerate_insertions(const toy::Program& program, const toy::Program* model);
+/// Returns insertions of lines that occur in the program, in `model` or in `other` (may be null), at
+/// every place where their names are visible. Loops, arrays and named registers are matched by name.
+std::vector<Edit> enumerate_insertions(const toy::Program& program, const toy::Program* model,
+                                       const toy::Program* other = nullptr);
 
 /// Returns edits that put a line of the model, which the program lacks, in the place of a line that the
 /// model lacks: an instruction, or a `for` over the same variable. Their kind is that of what differs.

@@ -261,12 +261,15 @@ std::vector<Finding> explain_failure(const FailedAttempt& failed) {
   // A program that fails on huge inputs alone has the right values, but for their range.
   const bool has_values =
       failure.cell || is_ordinary(failed.attempt.sized->cases[failure.entry].family);
-  const std::optional<WrongValue> value = has_values ? find_wrong_value(failed) : std::nullopt;
+  std::optional<WrongValue> value = has_values ? find_wrong_value(failed) : std::nullopt;
+  const Repairs repairs = repairs_of(failed, wrong ? run->line(wrong->step) : 0);
+  // Values that hide what is wrong before them do not explain a mistake that is found elsewhere.
+  if (value && !value->is_first && repairs.line != 0 && repairs.line != value->line) value.reset();
   const WrongTile tile = run || failure.error ? WrongTile{} : wrong_tile(failed);
   Finding finding = failure.error ? explain_error(failed)
                     : run         ? Explanation(*run, *failure.cell).explain(wrong, value)
                                   : explain_tiles(failed, tile);
-  point_at_fault(failed, run ? &*run : nullptr, wrong, value, finding);
+  point_at_fault(failed, run ? &*run : nullptr, wrong, value, repairs, finding);
   if (finding.line == 0 && tile.step > 0) {
     finding.line = tile.line;
     finding.step = tile.step;

@@ -117,17 +117,19 @@ bool add_departures(const FailedAttempt& failed, const Departures& departures,
 
 void point_at_fault(const FailedAttempt& failed, const FailedRun* run,
                     const std::optional<WrongStep>& wrong, const std::optional<WrongValue>& value,
-                    Finding& finding) {
+                    const Repairs& repairs, Finding& finding) {
   const std::uint32_t suspect = wrong ? run->line(wrong->step) : 0;
-  Repairs repairs;
-  if (failed.failing != SIZE_MAX) {
-    repairs = find_repairs(failed.task, failed.program, failed.sizes, failed.failing, suspect);
-  }
   if (wrong && says_more(*wrong, suspect, repairs)) {
     const Claim claim = remark_claim(to_string(wrong->kind), suspect, wrong->place);
     if (is_confirmed(claim, failed)) {
       add_once(wrong->sentence + ".", claim, finding);
       return move_to(suspect, failed, finding);
+Repairs repairs_of(const FailedAttempt& failed, std::uint32_t suspect) {
+  if (failed.failing == SIZE_MAX) return {};
+  return find_repairs(failed.task, failed.program, failed.sizes, failed.failing, suspect, {},
+                      failed.all);
+}
+
     }
   }
   const WrongValue* const unsaid = run == nullptr && value ? &*value : nullptr;

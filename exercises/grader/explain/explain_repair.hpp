@@ -13,11 +13,14 @@
 
 namespace flashlab::exercises {
 
+/// The changes that make the program right. `suspect` is the line of the first wrong step, or 0.
+Repairs repairs_of(const FailedAttempt& failed, std::uint32_t suspect);
+
 /// Names the place of the fault. On scalars it does not reveal the change. `run` is null on tiles;
 /// `wrong` is its first wrong step, and `value` the first wrong value.
 void point_at_fault(const FailedAttempt& failed, const FailedRun* run,
                     const std::optional<WrongStep>& wrong, const std::optional<WrongValue>& value,
-                    Finding& finding);
+                    const Repairs& repairs, Finding& finding);
 
 /// If an index of a program is out of range before it runs, because a loop goes one round too far,
 /// names the loop. Returns whether it did.

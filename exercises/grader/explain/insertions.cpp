@@ -285,10 +285,12 @@ std::vector<Edit> enumerate_replacements(const toy::Program& program, const toy:
   return Replacer(program, model).run();
 }
 
-std::vector<Edit> enumerate_insertions(const toy::Program& program, const toy::Program* model) {
+std::vector<Edit> enumerate_insertions(const toy::Program& program, const toy::Program* model,
+                                       const toy::Program* other) {
   Inserter inserter(program);
   inserter.collect(program);
   if (model != nullptr) inserter.collect(*model);
+  if (other != nullptr) inserter.collect(*other);
   return inserter.run();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "exercises/grader/explain/departures.hpp"
 #include "exercises/grader/explain/edit_parts.hpp"
 #include "exercises/grader/explain/trial.hpp"
+#include "exercises/grader/explain/unused_lines.hpp"
 #include "exercises/grader/judge/attempt.hpp"
 #include "exercises/grader/judge/cost_score.hpp"
 #include "exercises/grader/submission/statement_lines.hpp"
@@ -33,19 +35,37 @@ int likeness(const toy::SourceText& source, const StatementLines& lines,
   return best;
 }
 
+/// The lines that are those of the starter: of equal lines, as many as it has.
+std::set<std::uint32_t> given_lines(const ProgramTask& task, const toy::SourceText& mine) {
+  std::map<std::vector<std::string>, std::size_t> given;
+  const toy::SourceText starter("starter", task.starter);
+  for (std::uint32_t line = 1; line <= starter.num_lines(); ++line)
+    ++given[words(starter.line(line))];
+  std::set<std::uint32_t> lines;
+  for (std::uint32_t line = 1; line <= mine.num_lines(); ++line) {
+    const auto found = given.find(words(mine.line(line)));
+    if (found == given.end() || found->second == 0) continue;
+    --found->second;
+    lines.insert(line);
+  }
+  return lines;
+}
+
 class Search {
  public:
   Search(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
          const std::vector<RepairSize>& sizes, std::size_t failing, std::uint32_t suspect,
-         const RepairBudget& budget)
+         const RepairBudget& budget, const std::vector<RepairSize>& everywhere)
       : task_(task),
         program_(program),
         sizes_(sizes),
         failing_(failing),
         suspect_(suspect),
         budget_(budget),
+        everywhere_(everywhere),
         mine_(*program->source),
-        model_(*task.solution->source) {
+        model_(*task.solution->source),
+        given_(given_lines(task, *program->source)) {
     trials_.resize(sizes.size());
   }
 
@@ -59,7 +79,7 @@ class Search {
     const std::vector<Edit> edits =
         enumerate_edits(*program_, edit_options(task_, all->one().num_registers));
     all->bound.tiled || all->machines ? try_on_tiles(edits) : try_on_scalars(edits);
-    if (!is_costly && !is_nested_ && result_.repairs.empty()) {
+    if (!is_costly && !is_nested_ && !found()) {
       try_departures(all->one().num_registers);
     }
     return finished();
@@ -76,10 +96,11 @@ class Search {
     const auto others = std::stable_partition(insertions.begin(), insertions.end(),
                                               [&](const Edit& edit) { return is_gap(edit); });
     if (!consider_all({insertions.begin(), others})) return;
-    if (!result_.repairs.empty()) return;  // a wrong line is likelier than a missing one
+    if (found()) return;  // a wrong line is likelier than a missing one
     if (!consider_all({others, insertions.end()})) return;
-    if (result_.repairs.empty() && !consider_all(replacements())) return;
-    if (result_.repairs.empty() && !is_nested_) try_with_exchange(edits);
+    if (!found() && !consider_all(replacements())) return;
+    if (!found()) try_moves();
+    if (!found() && !is_nested_) try_with_exchange(edits);
   }
 
   /// A trial on tiles, or on several machines, is so expensive that the budget pays for few of them: the likeliest come first.
@@ -88,15 +109,17 @@ class Search {
     for (const Edit& edit : edits) {
       (is_for_tiles(edit.kind) ? for_tiles : is_likely(edit) ? to_model : others).push_back(edit);
     }
-    if (!consider_all(for_tiles) || !result_.repairs.empty()) return;
+    if (!consider_all(for_tiles) || found()) return;
     if (try_transpositions(edits)) return;
-    if (!consider_all(to_model) || !result_.repairs.empty()) return;
-    if (!consider_all(replacements()) || !result_.repairs.empty()) return;
+    if (!consider_all(to_model) || found()) return;
+    if (!consider_all(replacements()) || found()) return;
     for (Edit& edit : enumerate_insertions(*program_, task_.solution.get())) {
       (is_gap(edit) ? gaps : insertions).push_back(std::move(edit));
     }
-    for (const std::vector<Edit>* list : {&gaps, &others, &insertions}) {
-      if (!consider_all(*list) || !result_.repairs.empty()) return;
+    if (!consider_all(gaps) || found()) return;
+    try_moves();
+    for (const std::vector<Edit>* list : {&others, &insertions}) {
+      if (found() || !consider_all(*list)) return;
     }
   }
 
@@ -131,6 +154,11 @@ class Search {
   /// Whether the line is inserted where the solution has it, between the same two lines.
   bool is_gap(const Edit& edit) const { return neighbours(edit) == 2; }
 
+  /// Whether more outputs are right after it, but perhaps not all.
+  static bool is_part(const Repair& repair) {
+    return !repair.further.empty() && repair.edit.kind == EditKind::kTransposition;
+  }
+
   /// Whether a wrong line of this kind can be right on scalars.
   static bool is_for_tiles(EditKind kind) {
     return kind == EditKind::kTransposition || kind == EditKind::kOperands;
@@ -162,6 +190,70 @@ class Search {
     return true;
   }
 
+  /// A line of the learner that stands in the wrong place. Where it belongs, it may be the solution's line with the
+  /// same instruction: "MASK S, …" for "MASK P, …".
+  void try_moves() {
+    if (is_nested_) return;
+    for (const auto& [line, edit] : drops()) {
+      if (given_.contains(line) || is_spent()) continue;
+      auto applied = apply(*program_, edit);
+      if (!applied) continue;
+      const auto rest = std::make_shared<const toy::Program>(std::move(*applied));
+      RepairBudget left = budget_;
+      left.max_steps -= result_.steps;
+      Search search(task_, rest, sizes_, failing_, suspect_, left, everywhere_);
+      search.is_nested_ = true;
+      auto place = search.place_for(mine_.words(line), *program_);
+      result_.steps += search.result_.steps;
+      if (!place) continue;
+      result_.repairs.push_back({edit, {std::move(*place)}});
+      if (found()) return;
+    }
+  }
+
+  /// The edits that leave out one line, by line.
+  std::map<std::uint32_t, Edit> drops() const {
+    std::map<std::uint32_t, Edit> found;
+    for (Edit& edit : enumerate_edits(*program_, edit_options(task_, 0))) {
+      if (edit.kind == EditKind::kDrop) found.emplace(edit.line, std::move(edit));
+    }
+    return found;
+  }
+
+  /// Where a line that was left out makes the program right, or the solution's line with its instruction that the
+  /// program lacks. On tiles, where a trial is expensive, between the same lines as in the solution only.
+  std::optional<Edit> place_for(const std::vector<std::string>& line, const toy::Program& whole) {
+    const auto all = bind_machines(task_, program_, sizes_[failing_].sized->size);
+    const bool is_costly = !all || all->bound.tiled || all->machines;
+    std::vector<Edit> places;
+    for (Edit& edit : insertions_like(line, whole)) {
+      if (!is_costly || is_gap(edit)) places.push_back(std::move(edit));
+    }
+    if (places.empty()) return std::nullopt;
+    trials_[failing_] = make_trial(task_, program_, sizes_[failing_]);
+    std::stable_sort(places.begin(), places.end(),
+                     [&](const Edit& a, const Edit& b) { return neighbours(a) > neighbours(b); });
+    for (Edit& edit : places) {
+      if (is_spent()) return std::nullopt;
+      ++result_.candidates;
+      if (trials_[failing_]->is_right(edit, result_.steps) && is_right_elsewhere(edit)) {
+        return std::move(edit);
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::vector<Edit> insertions_like(const std::vector<std::string>& line,
+                                    const toy::Program& whole) const {
+    std::vector<Edit> found;
+    for (Edit& edit : enumerate_insertions(*program_, task_.solution.get(), &whole)) {
+      const std::vector<std::string> other = words(edit.text);
+      const bool is_lacking = other == line || mine_.with(other).empty();
+      if (other.front() == line.front() && is_lacking) found.push_back(std::move(edit));
+    }
+    return found;
+  }
+
   /// Two mistakes, one of which is an exchange of operands.
   void try_with_exchange(const std::vector<Edit>& edits) {
     for (const Edit& edit : edits) {
@@ -171,7 +263,7 @@ class Search {
       const auto program = std::make_shared<const toy::Program>(std::move(*applied));
       RepairBudget left = budget_;
       left.max_steps -= result_.steps;
-      Search search(task_, program, sizes_, failing_, suspect_, left);
+      Search search(task_, program, sizes_, failing_, suspect_, left, everywhere_);
       search.is_nested_ = true;
       Repairs both = search.run();
       result_.steps += both.steps;
@@ -211,23 +303,65 @@ class Search {
   /// What speaks for a line, the weightiest first.
   struct Vote {
     bool is_accepted =
-        false;              // a program with such a repair costs no more than the exercise accepts
-    bool is_model = false;  // the solution has the line after the repair, and not before
-    int updates = -100;     // instructions that update a register in place, after less before
-    std::size_t count = 0;  // repairs in this line
-    int likeness = -100;    // to other lines after the repair
+        false;               // a program with such a repair costs no more than the exercise accepts
+    bool is_own = false;     // the learner wrote the line: it is not that of the starter
+    bool is_useful = false;  // no other line loses its use by a repair
+    bool is_model = false;   // the solution has the line after the repair, and not before
+    int updates = -100;      // instructions that update a register in place, after less before
+    std::size_t count = 0;   // repairs in this line
+    int likeness = -100;     // to other lines after the repair
     bool is_suspect = false;  // the first wrong step is here
     bool is_simple = false;   // some repairs are not an exchange of operands
     auto operator<=>(const Vote&) const = default;
   };
 
-  /// Chooses the line for which most speaks; the later of equal ones.
+  /// What is said of the likeliest repair must be true: drops repairs until one is right everywhere.
+  bool found() {
+    while (!result_.repairs.empty()) {
+      choose();
+      if (!is_nested_) drop_what_it_needs(result_.repairs.front());
+      if (is_nested_ || is_right_everywhere(result_.repairs.front())) return true;
+      result_.repairs.erase(result_.repairs.begin());
+      result_.line = 0;
+    }
+    return false;
+  }
+
   Repairs finished() {
+    found();
+    return std::move(result_);
+  }
+
+  /// Also at the sizes where it was not tried.
+  bool is_right_everywhere(const Repair& repair) {
+    if (is_part(repair)) return true;
+    auto applied = repaired_program(*program_, repair);
+    if (!applied) return false;
+    const std::string text = applied->source->text();
+    if (const auto known = is_right_text_.find(text); known != is_right_text_.end()) {
+      return known->second;
+    }
+    const auto program = std::make_shared<const toy::Program>(std::move(*applied));
+    return is_right_text_[text] =
+               std::all_of(everywhere_.begin(), everywhere_.end(), [&](const RepairSize& size) {
+                 return is_tried_at(size) || is_right_at(task_, program, size);
+               });
+  }
+
+  bool is_tried_at(const RepairSize& there) const {
+    return std::any_of(sizes_.begin(), sizes_.end(),
+                       [&](const RepairSize& size) { return size.sized == there.sized; });
+  }
+
+  /// Chooses the line for which most speaks; the later of equal ones.
+  void choose() {
     std::map<std::uint32_t, Vote> votes;
     for (const Repair& repair : result_.repairs) {
       const bool inserts = repair.edit.kind == EditKind::kInsert;
       Vote& vote = votes[repair.edit.line];
       vote.is_accepted = vote.is_accepted || is_accepted(repair);
+      vote.is_own |= is_own(repair.edit);
+      vote.is_useful |= leaves_uses(repair.edit);
       vote.is_model |= inserts ? is_gap(repair.edit) : becomes_model(repair.edit);
       vote.is_suspect = repair.edit.line == suspect_;
       vote.count += inserts ? 0 : 1;  // a line that helps in many places does not show where
@@ -243,17 +377,71 @@ class Search {
         most = vote;
       }
     }
-    std::stable_partition(result_.repairs.begin(), result_.repairs.end(),
-                          [&](const Repair& repair) { return repair.edit.line == result_.line; });
-    return std::move(result_);
+    // Among those of the line, one that makes no right value useless comes first.
+    std::stable_sort(result_.repairs.begin(), result_.repairs.end(),
+                     [&](const Repair& a, const Repair& b) { return rank(a) > rank(b); });
+  }
+
+  int rank(const Repair& repair) {
+    if (repair.edit.line != result_.line) return 0;
+    return leaves_uses(repair.edit) ? 2 : 1;
+  }
+
+  /// Whether the learner wrote the line, or one of two lines that are exchanged.
+  bool is_own(const Edit& edit) const {
+    if (edit.kind == EditKind::kInsert) return true;
+    if (edit.kind == EditKind::kSwap && !given_.contains(edit.other_line)) return true;
+    return !given_.contains(edit.line);
+  }
+
+  /// Whether all values that reached a result still do so. A change that makes right values useless hides the mistake.
+  bool leaves_uses(const Edit& edit) {
+    if (edit.kind == EditKind::kInsert || edit.kind == EditKind::kDrop) return true;
+    if (edit.kind == EditKind::kSwap) return true;
+    const auto [known, is_new] = leaves_uses_.try_emplace({edit.line, edit.text}, true);
+    if (!is_new) return known->second;
+    auto applied = apply(*program_, edit);
+    if (!applied) return true;
+    const auto program = std::make_shared<const toy::Program>(std::move(*applied));
+    const std::set<std::uint32_t> after = unused_in(program);
+    const std::set<std::uint32_t> before = unused_in(program_);
+    return known->second = std::includes(before.begin(), before.end(), after.begin(), after.end());
+  }
+
+  std::set<std::uint32_t> unused_in(const std::shared_ptr<const toy::Program>& program) const {
+    return unused_lines(task_, program, *sizes_[failing_].sized);
+  }
+
+  /// A line that is not needed has operands that nothing else needs: "FILL scale, X" and "MUL S, X, S".
+  void drop_what_it_needs(Repair& repair) {
+    if (repair.edit.kind != EditKind::kDrop || !repair.further.empty()) return;
+    auto applied = apply(*program_, repair.edit);
+    if (!applied) return;
+    const auto program = std::make_shared<const toy::Program>(std::move(*applied));
+    const std::set<std::uint32_t> before = unused_in(program_);
+    Repair more = repair;
+    for (const std::uint32_t line : unused_in(program)) {
+      if (before.contains(line) || line == repair.edit.line || given_.contains(line)) continue;
+      Edit edit;
+      edit.kind = EditKind::kDrop;
+      edit.line = line;
+      edit.what = "without this line";
+      more.further.push_back(std::move(edit));
+    }
+    if (!more.further.empty() && is_right_at_all(more)) repair = std::move(more);
+  }
+
+  bool is_right_at_all(const Repair& repair) const {
+    auto applied = repaired_program(*program_, repair);
+    if (!applied) return false;
+    const auto program = std::make_shared<const toy::Program>(std::move(*applied));
+    return std::all_of(sizes_.begin(), sizes_.end(),
+                       [&](const RepairSize& size) { return is_right_at(task_, program, size); });
   }
 
   bool is_accepted(const Repair& repair) const {
     if (task_.cost.most.empty() && task_.cost.most_of_solution.empty()) return true;
-    auto applied = apply(*program_, repair.edit);
-    for (const Edit& edit : repair.further) {
-      if (applied) applied = apply(*applied, edit);
-    }
+    auto applied = repaired_program(*program_, repair);
     if (!applied) return true;
     const auto program = std::make_shared<const toy::Program>(std::move(*applied));
     const Attempt counted = count_attempt(task_, program, *sizes_[failing_].sized);
@@ -309,9 +497,14 @@ class Search {
   const std::size_t failing_;
   const std::uint32_t suspect_;
   const RepairBudget& budget_;
-  const StatementLines mine_, model_;           // the submission's lines, the solution's
+  const std::vector<RepairSize>& everywhere_;
+  const StatementLines mine_, model_;    // the submission's lines, the solution's
+  const std::set<std::uint32_t> given_;  // lines of the starter that the learner left as they were
   std::vector<std::unique_ptr<Trial>> trials_;  // by size; created at first use
   bool is_nested_ = false;                      // one mistake is repaired already
+  std::map<std::pair<std::uint32_t, std::string>, bool> leaves_uses_;  // by line and text
+  std::map<std::string, bool>
+      is_right_text_;  // of repaired programs, whether they are right everywhere
   Repairs result_;
 };
 
@@ -334,8 +527,18 @@ EditOptions edit_options(const ProgramTask& task, std::int64_t num_registers) {
 
 Repairs find_repairs(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
                      const std::vector<RepairSize>& sizes, std::size_t failing,
-                     std::uint32_t suspect, const RepairBudget& budget) {
-  return Search(task, program, sizes, failing, suspect, budget).run();
+                     std::uint32_t suspect, const RepairBudget& budget,
+                     const std::vector<RepairSize>& everywhere) {
+  return Search(task, program, sizes, failing, suspect, budget, everywhere).run();
+}
+
+std::optional<toy::Program> repaired_program(const toy::Program& program, const Repair& repair) {
+  auto applied = apply(program, repair.edit);
+  for (const Edit& edit : repair.further) {
+    if (applied) applied = apply(*applied, edit);
+  }
+  if (!applied) return std::nullopt;
+  return std::move(*applied);
 }
 
 }  // namespace flashlab::exercises

@@ -35,7 +35,7 @@ struct RepairBudget {
 };
 
 /// One change, or two changes that are needed together, if one of them is a transposition or an
-/// exchange of operands.
+/// exchange of operands. Or several lines left out, of which the first alone does harm.
 struct Repair {
   Edit edit;
   std::vector<Edit> further;
@@ -60,10 +60,15 @@ struct Repairs {
 /// where the submission is wrong. On tiles and on several machines, where a trial is expensive,
 /// tries the departures first; then, on tiles, the edits that scalars do not show before all
 /// others, and two transpositions at once. `suspect` is the line of the first wrong step, or 0. If
-/// the program does not bind, tries the departures alone.
+/// the program does not bind, tries the departures alone. The likeliest repair is right at all sizes of
+/// `everywhere`, too.
 Repairs find_repairs(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
                      const std::vector<RepairSize>& sizes, std::size_t failing,
-                     std::uint32_t suspect = 0, const RepairBudget& budget = {});
+                     std::uint32_t suspect = 0, const RepairBudget& budget = {},
+                     const std::vector<RepairSize>& everywhere = {});
+
+/// The program after all edits of the repair; nothing if one of them makes no program.
+std::optional<toy::Program> repaired_program(const toy::Program& program, const Repair& repair);
 
 /// Returns the choices that the exercise's machine allows.
 EditOptions edit_options(const ProgramTask& task, std::int64_t num_registers);

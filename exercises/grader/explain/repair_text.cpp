@@ -101,6 +101,34 @@ std::string lines_text(const std::vector<std::uint32_t>& lines) {
                            : "lines " + first + " to " + std::to_string(lines.back());
 }
 
+/// Where a line that is left out is inserted again; null: nowhere.
+const Edit* moved_to(const Repair& repair) {
+  const bool is_moved = repair.edit.kind == EditKind::kDrop && repair.further.size() == 1 &&
+                        repair.further.front().kind == EditKind::kInsert;
+  return is_moved ? &repair.further.front() : nullptr;
+}
+
+std::string moved_line_sentence(const FailedAttempt& failed, const Repair& repair) {
+  const Edit& there = *moved_to(repair);
+  const bool is_same = words(failed.text.line(repair.edit.line)) == words(there.text);
+  return "Line " + std::to_string(repair.edit.line) + " stands in the wrong place: " +
+         (is_same || !names_words(failed) ? "it belongs"
+                                          : statement_text(there.text) + " belongs") +
+         (there.behind ? " after line " : " before line ") + std::to_string(there.line) + ".";
+}
+
+/// Of lines that are not needed.
+std::string dropped_lines_sentence(const Repair& repair) {
+  std::vector<std::uint32_t> lines{repair.edit.line};
+  for (const Edit& edit : repair.further) lines.push_back(edit.line);
+  std::sort(lines.begin(), lines.end());
+  std::string text = "Lines ";
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == lines.size() ? " and " : ", ") + std::to_string(lines[i]);
+  }
+  return text + " are not needed: without them the program is right.";
+}
+
 /// "before line 31"; "after line 30" at the end of the program
 std::string place_text(const LineDifference& missing) {
   return missing.below != 0 ? "before line " + std::to_string(missing.below)
@@ -167,6 +195,8 @@ std::string repair_sentence(const FailedAttempt& failed, const Repair& repair) {
              line + ": " + (names_words(failed) ? statement_text(edit.text) : "one more line") +
              " makes the program right.";
     case EditKind::kDrop:
+      if (moved_to(repair) != nullptr) return moved_line_sentence(failed, repair);
+      if (!repair.further.empty()) return dropped_lines_sentence(repair);
       return "Line " + line + " is not needed: without it the program is right.";
     case EditKind::kSwap:
       return swap_sentence(failed, edit);

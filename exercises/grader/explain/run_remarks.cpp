@@ -1,5 +1,7 @@
 #include "exercises/grader/explain/run_remarks.hpp"
 
+#include <algorithm>
+
 #include "exercises/grader/explain/first_wrong_step.hpp"
 
 namespace flashlab::exercises {
@@ -81,6 +83,11 @@ class OutputRemarks {
   const FailedRun& run_;
 };
 
+bool is_wrong(const FailedRun& run) {
+  if (!run.has_forms() || !run.wanted().is_written()) return false;
+  return run.failing_step() == kNobody || !(run.form(run.failing_step()) == run.wanted());
+}
+
 }  // namespace
 
 std::optional<RunRemark> remark_on_output(const FailedRun& run) {
@@ -94,12 +101,22 @@ std::vector<RunRemark> all_remarks(FailedRun& run) {
   for (std::size_t a = 0; a < run.bound().arrays.size(); ++a) {
     const toy::BoundArray& array = run.bound().arrays[a];
     if (array.role != toy::ArrayRole::kOutput) continue;
+    std::vector<RunRemark> of_array;
+    std::size_t num_wrong = 0;
     for (std::int64_t i = 0; i < array.size && outputs < kMostOutputs; ++i, ++outputs) {
       run.look_at(a, i);
-      if (auto remark = remark_on_output(run)) remarks.push_back(std::move(*remark));
+      if (auto remark = remark_on_output(run)) of_array.push_back(std::move(*remark));
+      num_wrong += is_wrong(run) ? 1 : 0;
       if (auto wrong = not_added(run)) {
         remarks.push_back({to_string(wrong->kind), wrong->step, wrong->place, wrong->sentence});
       }
+    }
+    for (const RunRemark& remark : of_array) {
+      // Of one output alone it may hold by chance.
+      const auto same = std::count_if(of_array.begin(), of_array.end(), [&](const RunRemark& one) {
+        return one.kind == remark.kind;
+      });
+      if (2 * static_cast<std::size_t>(same) > num_wrong) remarks.push_back(remark);
     }
   }
   for (const WrongStep& wrong : all_wrong_steps(run)) {

@@ -58,37 +58,43 @@ class LaneTrial : public Trial {
   std::vector<toy::LaneValue> dram_, registers_;
 };
 
-/// On tiles, on several machines, or where the unchanged program does not bind: a few inputs one after another, each
-/// program assembled and bound again.
+/// On tiles, on several machines, or where the unchanged program does not bind: inputs one after another, each program
+/// assembled and bound again. First those that the unchanged program fails on, because any harmless edit passes others.
 class TileTrial : public Trial {
  public:
   TileTrial(const ProgramTask& task, std::shared_ptr<const toy::Program> program,
             const BoundSubmission* all, const RepairSize& size)
       : task_(task), program_(std::move(program)), sized_(*size.sized) {
-    constexpr std::size_t kMostCases = 3;
-    if (all != nullptr) {
-      const auto executions =
-          all->machines ? toy::count_machines(*all->machines) : toy::count_executions(all->bound);
-      if (executions) own_steps_ = toy::count(all->one(), *executions, {}).steps.get_ui();
-    }
     order_ = plainest_first(sized_.cases);
-    order_.resize(std::min(order_.size(), kMostCases));
+    if (all == nullptr) return;
+    const auto executions =
+        all->machines ? toy::count_machines(*all->machines) : toy::count_executions(all->bound);
+    if (executions) own_steps_ = toy::count(all->one(), *executions, {}).steps.get_ui();
+    if (toy::array_bytes_error(all->bound)) return;
+    std::stable_partition(order_.begin(), order_.end(),
+                          [&](std::size_t i) { return failure_in(*all, i).has_value(); });
   }
 
   bool is_right(const Edit& edit, std::uint64_t& steps) override {
-    return right_outputs({edit}, steps) == task_.check.size();
+    return right_outputs({edit}, order_.size(), steps) == task_.check.size();
   }
 
   /// Counts the outputs before the first that is wrong, in the order of the program's arrays.
   std::size_t right_outputs(const std::vector<Edit>& edits, std::uint64_t& steps) override {
+    constexpr std::size_t kFewCases = 3;
+    return right_outputs(edits, std::min(order_.size(), kFewCases), steps);
+  }
+
+ private:
+  std::size_t right_outputs(const std::vector<Edit>& edits, std::size_t num_cases,
+                            std::uint64_t& steps) {
     steps += kBindingSteps;
     const auto all = bind(edits);
     if (!all) return 0;
     std::size_t right = task_.check.size();
-    for (const std::size_t i : order_) {
+    for (std::size_t k = 0; k < num_cases; ++k) {
       steps += kTileSteps * own_steps_;
-      const auto failure = run_case(all->bound, sized_.cases[i], task_.tolerance,
-                                    all->machines ? &*all->machines : nullptr);
+      const auto failure = failure_in(*all, order_[k]);
       if (!failure) continue;
       if (!failure->cell) return 0;
       right = std::min(right, outputs_before(all->bound, failure->cell->array));
@@ -97,7 +103,11 @@ class TileTrial : public Trial {
     return right;
   }
 
- private:
+  std::optional<Failure> failure_in(const BoundSubmission& all, std::size_t entry) const {
+    return run_case(all.bound, sized_.cases[entry], task_.tolerance,
+                    all.machines ? &*all.machines : nullptr);
+  }
+
   std::optional<BoundSubmission> bind(const std::vector<Edit>& edits) const {
     std::shared_ptr<const toy::Program> edited = program_;
     for (const Edit& edit : edits) {
@@ -136,6 +146,24 @@ std::unique_ptr<Trial> make_trial(const ProgramTask& task,
   if (!all || all->machines || all->bound.tiled || size.lanes == nullptr)
     return std::make_unique<TileTrial>(task, program, all ? &*all : nullptr, size);
   return std::make_unique<LaneTrial>(task, all->bound, size);
+}
+
+bool is_right_at(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
+                 const RepairSize& size) {
+  const auto all = bind_machines(task, program, size.sized->size);
+  if (!all || toy::array_bytes_error(all->bound)) return false;
+  if (!all->machines && !all->bound.tiled && size.lanes != nullptr) {
+    const auto steps = toy::unroll(all->bound, static_cast<std::uint64_t>(task.limits.max_steps));
+    if (!steps) return false;
+    LaneCase lanes = lay_out(*size.lanes, all->bound);
+    std::vector<toy::LaneValue> registers;
+    return !toy::run_lanes(*steps, lanes.dram, registers) && !first_wrong(lanes, lanes.dram);
+  }
+  const std::vector<Case>& cases = size.sized->cases;
+  return std::none_of(cases.begin(), cases.end(), [&](const Case& entry) {
+    return run_case(all->bound, entry, task.tolerance, all->machines ? &*all->machines : nullptr)
+        .has_value();
+  });
 }
 
 }  // namespace flashlab::exercises

@@ -25,4 +25,8 @@ std::unique_ptr<Trial> make_trial(const ProgramTask& task,
                                   const std::shared_ptr<const toy::Program>& program,
                                   const RepairSize& size);
 
+/// Whether the program is right on all inputs of the size.
+bool is_right_at(const ProgramTask& task, const std::shared_ptr<const toy::Program>& program,
+                 const RepairSize& size);
+
 }  // namespace flashlab::exercises

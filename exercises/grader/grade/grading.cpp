@@ -300,7 +300,8 @@ class Grading {
     const std::uint32_t shown_at = finding.line;
     const FailedAttempt failed{task_,   text_, program_, last_,
                                nullptr, sizes, index,    prepared_.repair_sizes.all};
-    point_at_fault(failed, nullptr, std::nullopt, find_wrong_value(failed), finding);
+    point_at_fault(failed, nullptr, std::nullopt, find_wrong_value(failed), repairs_of(failed, 0),
+                   finding);
     if (finding.line != shown_at) {
       finding.what = "at line " + std::to_string(shown_at) + ", " + finding.what;
     }
@@ -348,11 +349,11 @@ class Grading {
   /// costs are shown. There, every line is as it should be.
   void add_costly_lines(const SizedCases* where) {
     std::vector<Finding> lines;
-    if (where == last_.sized) {
     std::vector<std::string> dear;
     for (const CostLine& line : verdict_.costs) {
       if (line.is_dear()) dear.push_back(line.key);
     }
+    if (where == last_.sized) {
       lines = explain_cost(task_, text_, last_, dear);
       if (!lines.empty()) verdict_.findings.clear();
     } else {

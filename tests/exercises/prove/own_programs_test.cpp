@@ -33,6 +33,8 @@ Finding finding_on_own(const std::string& id, const Changes& changes) {
   return verdict.findings.front();
 }
 
+const std::string kMask = "    MASK S, i*B, j*Bk, S\n";
+
 }  // namespace
 
 TEST_CASE("the learner's own programs get full marks", "[verdicts]") {
@@ -41,6 +43,49 @@ TEST_CASE("the learner's own programs get full marks", "[verdicts]") {
     CAPTURE(id);
     CHECK(verdict_on_own(id, {}).outcome == Outcome::kFull);
   }
+}
+
+TEST_CASE("a mask behind the row maximum, wrong on huge inputs alone, is found where it stands",
+          "[verdicts]") {
+  const Changes late{{kMask + "    ROWMAX S, X\n", "    ROWMAX S, X\n" + kMask}};
+  const Finding finding = finding_on_own("29_flash2_causal", late);
+  CAPTURE(finding.what, finding.details);
+  CHECK(finding.line == 28);
+  CHECK(says(finding, "The order is wrong at lines 28 and 29: line 28 reads S too early"));
+}
+
+TEST_CASE("a change that is right on plain inputs alone is not said to make the program right",
+          "[verdicts]") {
+  const Changes two{{kMask + "    ROWMAX S, X\n", "    ROWMAX S, X\n" + kMask},
+                    {"ADD M, L, L", "ADD L, M, M"}};
+  const Finding finding = finding_on_own("29_flash2_causal", two);
+  CAPTURE(finding.what, finding.details);
+  CHECK_FALSE(says(finding, "makes the program right"));
+  // Of one row alone, a score is the logarithm of the sum.
+  CHECK_FALSE(says(finding, "overwrote S"));
+}
+
+TEST_CASE("two lines that are not needed are named, not a given line that hides them",
+          "[verdicts]") {
+  const Finding finding = finding_on_own(
+      "28_flash2",
+      {{"    ROWMAX S, X\n", "    FILL scale, X\n    MUL S, X, S\n    ROWMAX S, X\n"}});
+  CAPTURE(finding.what, finding.details);
+  CHECK(finding.line == 29);
+  CHECK(says(finding, "Lines 28 and 29 are not needed"));
+}
+
+TEST_CASE("a line inside of a loop is named that belongs behind it", "[verdicts]") {
+  const Changes early{
+      {"    MAC S, X, NUM[c], NUM[c]\n",
+       "    MAC S, X, NUM[c], NUM[c]\n    DIV NUM[c], L, NUM[c]\n"},
+      {"  DIV NUM[c], L, X\n  STORE X, o[c]", "  STORE NUM[c], o[c]"},
+  };
+  const Finding finding = finding_on_own("13_attention_update", early);
+  CAPTURE(finding.what, finding.details);
+  CHECK(finding.line == 36);
+  CHECK(says(finding, "Line 36 stands in the wrong place: it belongs before line 40."));
+  CHECK_FALSE(says(finding, "line 34"));
 }
 
 TEST_CASE("of a right program, only what costs points is said to be too much", "[verdicts]") {
@@ -52,4 +97,16 @@ TEST_CASE("of a right program, only what costs points is said to be too much", "
   CAPTURE(finding.what);
   CHECK(finding.what == "out[0] is stored 2 times; 1 suffices");
   CHECK(finding.line == 20);
+}
+
+TEST_CASE("a line in the wrong place with the wrong register is found where it belongs",
+          "[verdicts]") {
+  const Finding finding =
+      finding_on_own("29_flash2_causal",
+                     {{kMask, ""}, {"    EXP P, P\n", "    EXP P, P\n    MASK P, i*B, j*Bk, P\n"}});
+  CAPTURE(finding.what, finding.details);
+  CHECK(finding.line == 35);
+  CHECK(says(finding,
+             "Line 35 stands in the wrong place: a MASK that writes S belongs before "
+             "line 28."));
 }
