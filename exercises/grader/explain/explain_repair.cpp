@@ -10,6 +10,7 @@
 #include "exercises/grader/exercise/source_lines.hpp"
 #include "exercises/grader/explain/claims.hpp"
 #include "exercises/grader/explain/repair_text.hpp"
+#include "exercises/grader/explain/unset_register.hpp"
 #include "exercises/grader/judge/attempt.hpp"
 #include "toymachine/language/assembler.hpp"
 
@@ -113,7 +114,25 @@ bool add_departures(const FailedAttempt& failed, const Departures& departures,
   return true;
 }
 
+/// A register that nothing sets, if no single change repairs it: then a line is missing, whatever else the
+/// solution has there.
+std::optional<UnsetRegister> unset_beside(const FailedAttempt& failed, const Repairs& repairs) {
+  auto unset = unset_register(failed);
+  if (!unset || repairs.line != 0) return std::nullopt;
+  const bool is_other =
+      repairs.departures && (repairs.departures->all.size() > 1 ||
+                             departure_line(repairs.departures->all.front()) != unset->loop_line);
+  if (is_other) return std::nullopt;
+  return unset;
+}
+
 }  // namespace
+
+Repairs repairs_of(const FailedAttempt& failed, std::uint32_t suspect) {
+  if (failed.failing == SIZE_MAX) return {};
+  return find_repairs(failed.task, failed.program, failed.sizes, failed.failing, suspect, {},
+                      failed.all);
+}
 
 void point_at_fault(const FailedAttempt& failed, const FailedRun* run,
                     const std::optional<WrongStep>& wrong, const std::optional<WrongValue>& value,
@@ -124,13 +143,11 @@ void point_at_fault(const FailedAttempt& failed, const FailedRun* run,
     if (is_confirmed(claim, failed)) {
       add_once(wrong->sentence + ".", claim, finding);
       return move_to(suspect, failed, finding);
-Repairs repairs_of(const FailedAttempt& failed, std::uint32_t suspect) {
-  if (failed.failing == SIZE_MAX) return {};
-  return find_repairs(failed.task, failed.program, failed.sizes, failed.failing, suspect, {},
-                      failed.all);
-}
-
     }
+  }
+  if (const auto unset = unset_beside(failed, repairs)) {
+    finding.details.push_back(as_sentence(unset->text));
+    return move_to(unset->loop_line, failed, finding);
   }
   const WrongValue* const unsaid = run == nullptr && value ? &*value : nullptr;
   if (repairs.departures && add_departures(failed, *repairs.departures, unsaid, finding)) return;

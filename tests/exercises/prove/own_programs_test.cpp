@@ -88,6 +88,16 @@ TEST_CASE("a line inside of a loop is named that belongs behind it", "[verdicts]
   CHECK_FALSE(says(finding, "line 34"));
 }
 
+TEST_CASE("a sum that nothing begins is said to lack a line before its loop", "[verdicts]") {
+  const Finding finding = finding_on_own(
+      "06_safe_softmax",
+      {{"LOAD x[0], R2\nSUB R2, R1, R2\nEXP R2, R2\nfor i in 1..n\n", "for i in 0..n\n"}});
+  CAPTURE(finding.what, finding.details);
+  CHECK(finding.line == 17);
+  CHECK(says(finding, "Something is missing before line 17: nothing sets R2 before this loop."));
+  CHECK_FALSE(says(finding, "is not what belongs there"));
+}
+
 TEST_CASE("of a right program, only what costs points is said to be too much", "[verdicts]") {
   const Finding finding = finding_on_own(
       "06_safe_softmax",
