@@ -128,7 +128,7 @@ std::string hint_on_work(const Learner& learner, const exercises::Exercise& exer
 void show_hint(Learner& learner, const exercises::Exercise& exercise, std::size_t level,
                const Terminal& terminal) {
   const std::string own = hint_on_work(learner, exercise, level);
-  if (!own.empty()) std::cout << wrapped(own, terminal.width) << "\n\n";
+  if (!own.empty()) std::cout << wrapped(own, terminal.width) << "\n";
   std::cout << hint_text(exercise, level, terminal);
   if (level + 1 < kHintLevels) {
     std::cout << "\nStill stuck? `flashlab exercises hint` says more.\n";
