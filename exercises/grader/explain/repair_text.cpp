@@ -2,15 +2,19 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "exercises/grader/explain/departures.hpp"
 #include "exercises/grader/explain/edit_parts.hpp"
 #include "exercises/grader/explain/first_wrong_step.hpp"
+#include "exercises/grader/explain/loop_rounds.hpp"
 #include "exercises/grader/explain/operand_rules.hpp"
 #include "exercises/grader/explain/statement_parts.hpp"
 #include "exercises/grader/submission/statement_lines.hpp"
+#include "exercises/grader/submission/submission.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -135,6 +139,40 @@ std::string place_text(const LineDifference& missing) {
                             : "after line " + std::to_string(missing.above);
 }
 
+/// Whether the starter has a line, so that to find it is not the exercise.
+bool is_given(const FailedAttempt& failed, std::string_view right_line) {
+  const toy::SourceText starter("starter", failed.task.starter);
+  return !StatementLines(starter).with(words(right_line)).empty();
+}
+
+/// Which rounds of a loop are wrong where the program fails, in place of the bound that belongs there: to find that is
+/// the exercise. Empty for other lines, if the starter has such a loop, and if the rounds do not differ there. `right`
+/// has the loop in `right_line`.
+std::string rounds_sentence(const FailedAttempt& failed, std::uint32_t line,
+                            const std::shared_ptr<const toy::Program>& right,
+                            std::uint32_t right_line) {
+  const std::vector<std::string> mine = words(failed.text.line(line));
+  if (mine.empty() || mine.front() != "for") return {};
+  if (is_given(failed, right->source->line(right_line))) return {};
+  const Size& size = failed.attempt.sized->size;
+  const auto here = bind_machines(failed.task, failed.program, size);
+  const auto there = bind_machines(failed.task, right, size);
+  if (!here || !there) return {};
+  const std::string text =
+      other_rounds_text(rounds_of(here->one(), line), rounds_of(there->one(), right_line));
+  if (text.empty()) return {};
+  return "Line " + std::to_string(line) + " has the wrong bound: " + text + ".";
+}
+
+/// The same of a change of the loop.
+std::string rounds_sentence(const FailedAttempt& failed, const Repair& repair) {
+  auto repaired = repaired_program(*failed.program, repair);
+  if (!names_words(failed) || !repaired || !repair.further.empty()) return {};
+  return rounds_sentence(failed, repair.edit.line,
+                         std::make_shared<const toy::Program>(std::move(*repaired)),
+                         repair.edit.line);
+}
+
 std::string moved_sentence(const LineDifference& one, const LineDifference& other) {
   const LineDifference &there = one.mine.empty() ? other : one,
                        &missing = one.mine.empty() ? one : other;
@@ -164,6 +202,11 @@ std::string departure_sentence(const FailedAttempt& failed, const LineDifference
   lines.front() = 'L';
   const bool is_one = one.mine.size() == 1;
   if (one.other.empty()) return lines + (is_one ? " is" : " are") + " not needed.";
+  if (is_named && is_one && one.other.size() == 1) {
+    const std::string rounds =
+        rounds_sentence(failed, one.mine.front(), failed.task.solution, one.other.front());
+    if (!rounds.empty()) return rounds;
+  }
   if (is_named && one.mine.size() == one.other.size()) {
     const std::string other =
         other_parts_text(failed.text.line(one.mine.front()), right.line(one.other.front()));
@@ -216,6 +259,7 @@ std::string repair_sentence(const FailedAttempt& failed, const Repair& repair) {
     return "Look at line " + line + ": " + words(edit.text).front() +
            " counts elements, not tiles." + parts_sentence(failed, repair);
   }
+  if (const std::string rounds = rounds_sentence(failed, repair); !rounds.empty()) return rounds;
   const std::string other = other_parts(failed, edit);
   if (!other.empty())
     return "Line " + line + " has " + other + ": this change makes the program right.";

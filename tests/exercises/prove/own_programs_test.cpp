@@ -120,3 +120,13 @@ TEST_CASE("a line in the wrong place with the wrong register is found where it b
              "Line 35 stands in the wrong place: a MASK that writes S belongs before "
              "line 28."));
 }
+
+TEST_CASE("of a wrong bound, the rounds are told that are too many, and not the right bound",
+          "[verdicts]") {
+  const Finding many =
+      finding_on_own("29_flash2_causal", {{"ceildiv(min(n, (i+1)*B), Bk)", "i+1"}});
+  CAPTURE(many.details);
+  CHECK(many.line == 22);
+  CHECK(says(many, "Line 22 has the wrong bound: at i = 2 there is a round too many: j = 2."));
+  CHECK_FALSE(says(many, "ceildiv"));
+}
