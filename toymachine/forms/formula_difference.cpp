@@ -267,6 +267,12 @@ FormulaDifference formula_difference(const std::string& one, const std::string& 
   return difference(one, other, kShown, 0);
 }
 
+FormulaDifference formula_difference(const std::string& one, const std::string& other,
+                                     std::size_t room) {
+  if (one.size() <= room && other.size() <= room) return {one, other};
+  return difference(one, other, room, 0);
+}
+
 std::string shortened_formula(const std::string& formula, std::size_t room) {
   return formula.size() <= room ? formula : shortened(formula, room);
 }

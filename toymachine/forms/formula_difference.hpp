@@ -19,6 +19,10 @@ inline constexpr std::size_t kShortFormula = 100;
 /// maximum are compared one by one.
 FormulaDifference formula_difference(const std::string& one, const std::string& other);
 
+/// The same, but cut to about `room` characters around what differs if one of them is longer.
+FormulaDifference formula_difference(const std::string& one, const std::string& other,
+                                     std::size_t room);
+
 /// Returns the formula if it has at most `room` characters. Otherwise returns its first terms and
 /// how many are left out, each with its parentheses closed: "(a*e^(...) + ... (3 more terms))/b".
 std::string shortened_formula(const std::string& formula, std::size_t room = kShortFormula);

@@ -9,6 +9,7 @@
 #include "exercises/grader/explain/explain_repair.hpp"
 #include "exercises/grader/explain/failed_run.hpp"
 #include "exercises/grader/explain/first_wrong_step.hpp"
+#include "exercises/grader/explain/named_maxima.hpp"
 #include "exercises/grader/explain/run_remarks.hpp"
 #include "exercises/grader/explain/sum_terms.hpp"
 #include "exercises/grader/explain/wrong_value.hpp"
@@ -148,15 +149,16 @@ class Explanation {
     const toy::NormalForm& mine = run_.form(static_cast<std::int32_t>(step));
     const toy::NormalForm& right = run_.failed().solution->run.results[value.solution_step - 1];
     if (mine == right) return wrong_value_text(value);
-    constexpr std::size_t kRoom = 48;  // of a formula in a sentence
-    const std::string whole = run_.text(mine), wanted = run_.text(right);
+    constexpr std::size_t kRoom = 80;  // of a formula in a sentence
+    const NamedMaxima named = name_maxima(run_.text(mine), run_.text(right));
     const bool is_said = right == run_.wanted();
-    if (is_said && std::max(whole.size(), wanted.size()) > kRoom) return wrong_value_text(value);
-    const toy::FormulaDifference both = toy::formula_difference(whole, wanted);
-    const std::string one = toy::shortened_formula(both.one, kRoom),
-                      other = toy::shortened_formula(both.other, kRoom);
+    if (is_said && std::max(named.one.size(), named.other.size()) > kRoom) {
+      return wrong_value_text(value);
+    }
+    const auto [one, other] = toy::formula_difference(named.one, named.other, kRoom);
     if (one == other) return wrong_value_text(value);
-    return wrong_step_text(value, "computes " + one, "it should compute " + other);
+    const std::string where = named.where.empty() ? "" : ", where " + named.where;
+    return wrong_step_text(value, "computes " + one, "it should compute " + other) + where;
   }
 
   void point_at(std::int32_t step, const std::string& sentence) {

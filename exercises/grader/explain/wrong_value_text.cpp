@@ -45,7 +45,8 @@ std::string wrong_step_text(const WrongValue& wrong, const std::string& does,
                             const std::string& should) {
   const std::string at = step_text(wrong.step, wrong.line);
   if (wrong.is_first) return at + " is the first wrong step: it " + does + "; " + should;
-  return at + " " + does + "; " + should + ", and then all results are right";
+  return at + " " + does + "; " + should + "; with the right values in all steps of line " +
+         std::to_string(wrong.line) + " all results are right";
 }
 
 }  // namespace flashlab::exercises

@@ -130,3 +130,15 @@ TEST_CASE("of a wrong bound, the rounds are told that are too many, and not the 
   CHECK(says(many, "Line 22 has the wrong bound: at i = 2 there is a round too many: j = 2."));
   CHECK_FALSE(says(many, "ceildiv"));
 }
+
+TEST_CASE("formulas show what differs, with a letter for the maximum", "[verdicts]") {
+  const Finding online = finding_on_own("08_online_softmax", {{"  MUL R2, R1, R2\n", ""}});
+  CAPTURE(online.details);
+  CHECK(says(online,
+             "it computes e^(x[1] - m) + 1; it should compute e^(x[0] - m) + e^(x[1] - m), "
+             "where m = max(x[0], x[1])"));
+  const Finding update =
+      finding_on_own("13_attention_update", {{"    MUL NUM[c], A, NUM[c]\n", ""}});
+  CAPTURE(update.details);
+  CHECK(says(update, "it should compute v[0][0]*e^(k[0][0]*q[0] + k[0][1]*q[1] - m)"));
+}
