@@ -65,9 +65,12 @@ class Finder {
   }
 
   WrongStep exchange(std::int32_t step) const {
+    const std::string value = text(run_.form(step));
+    // "undefined(minus -inf: …)" says nothing to a reader.
+    const bool is_number = value.find("undefined") == std::string::npos;
     return {WrongStep::Kind::kExchanged,
             step,
-            "step " + run_.at(step) + " computes " + text(run_.form(step)) + ", " +
+            "step " + run_.at(step) + " computes " + (is_number ? value + ", " : "") +
                 exchange_text(run_.steps()[static_cast<std::size_t>(step)].row),
             {}};
   }

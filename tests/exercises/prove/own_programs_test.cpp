@@ -131,6 +131,14 @@ TEST_CASE("of a wrong bound, the rounds are told that are too many, and not the 
   CHECK_FALSE(says(many, "ceildiv"));
 }
 
+TEST_CASE("a difference from -inf is not shown as a formula", "[verdicts]") {
+  const Finding finding = finding_on_own("28_flash2", {{"SUB M, X, A", "SUB X, M, A"}});
+  CAPTURE(finding.details);
+  CHECK(finding.line == 30);
+  CHECK(says(finding, "step 12 (line 30) computes the negative of what it should be"));
+  CHECK_FALSE(says(finding, "undefined"));
+}
+
 TEST_CASE("formulas show what differs, with a letter for the maximum", "[verdicts]") {
   const Finding online = finding_on_own("08_online_softmax", {{"  MUL R2, R1, R2\n", ""}});
   CAPTURE(online.details);
