@@ -148,7 +148,12 @@ std::string finding_place(const Finding& finding) {
   const auto add = [&](const std::string& part) { place += (place.empty() ? "" : ", ") + part; };
   if (finding.line > 0) add("line " + std::to_string(finding.line));
   if (finding.step > 0) add("step " + std::to_string(finding.step));
-  if (!finding.inputs.empty()) add(finding.inputs);
+  // The sentence may end with the size: "c[0][0] is wrong at n = 2".
+  const std::size_t end = finding.inputs.rfind(", ");
+  const bool is_said =
+      end != std::string::npos && finding.what.ends_with(" at " + finding.inputs.substr(0, end));
+  const std::string inputs = is_said ? finding.inputs.substr(end + 2) : finding.inputs;
+  if (!inputs.empty()) add(inputs);
   return place;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "exercises/grader/grade/grader.hpp"
+#include "exercises/grader/report/reports.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/exercises/prove/changed_programs.hpp"
 
@@ -149,4 +150,10 @@ TEST_CASE("formulas show what differs, with a letter for the maximum", "[verdict
       finding_on_own("13_attention_update", {{"    MUL NUM[c], A, NUM[c]\n", ""}});
   CAPTURE(update.details);
   CHECK(says(update, "it should compute v[0][0]*e^(k[0][0]*q[0] + k[0][1]*q[1] - m)"));
+}
+
+TEST_CASE("a size is said once", "[verdicts]") {
+  const Finding finding = finding_on_own("08_online_softmax", {{"  MUL R2, R1, R2\n", ""}});
+  CHECK(finding.what == "out[0] is wrong at n = 2");
+  CHECK(finding_place(finding) == "line 22, step 10, random inputs");
 }
