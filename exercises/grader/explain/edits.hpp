@@ -63,6 +63,10 @@ std::vector<Edit> enumerate_edits(const toy::Program& program, const EditOptions
 std::vector<Edit> enumerate_insertions(const toy::Program& program, const toy::Program* model,
                                        const toy::Program* other = nullptr);
 
+/// Returns insertions of "MOV a, b" at the ends of loops, between registers without an index: the round after
+/// it needs what this one has computed.
+std::vector<Edit> enumerate_copies(const toy::Program& program);
+
 /// Returns edits that put a line of the model, which the program lacks, in the place of a line that the
 /// model lacks: an instruction, or a `for` over the same variable. Their kind is that of what differs.
 std::vector<Edit> enumerate_replacements(const toy::Program& program, const toy::Program& model);

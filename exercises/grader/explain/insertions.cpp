@@ -6,6 +6,7 @@
 
 #include "exercises/grader/explain/edit_parts.hpp"
 #include "exercises/grader/explain/edits.hpp"
+#include "exercises/grader/explain/operand_rules.hpp"
 #include "toymachine/language/assembler.hpp"
 
 namespace flashlab::exercises {
@@ -181,6 +182,88 @@ class Inserter {
   std::vector<Edit> edits_;
 };
 
+/// Copies between registers at the ends of loops.
+class Copies {
+ public:
+  explicit Copies(const toy::Program& program) : program_(program) {
+    const auto rows = toy::instruction_set();
+    for (const toy::InstructionSpec& spec : rows) {
+      if (is_copy(spec)) mnemonic_ = std::string(spec.mnemonic);
+    }
+  }
+
+  std::vector<Edit> run() {
+    walk(program_.body);
+    return std::move(edits_);
+  }
+
+ private:
+  void walk(const std::vector<toy::Statement>& body) {
+    for (const toy::Statement& statement : body) {
+      const auto* loop = std::get_if<toy::LoopStatement>(&statement.node);
+      if (loop == nullptr) continue;
+      walk(loop->body);
+      if (loop->body.empty()) continue;
+      const auto* last = std::get_if<toy::InstructionStatement>(&loop->body.back().node);
+      if (last != nullptr) add_behind(*last, registers_of(loop->body));
+    }
+  }
+
+  /// The registers without an index that these instructions use.
+  std::set<std::string> registers_of(const std::vector<toy::Statement>& body) const {
+    std::set<std::string> names;
+    for (const toy::Statement& statement : body) {
+      const auto* line = std::get_if<toy::InstructionStatement>(&statement.node);
+      if (line == nullptr) continue;
+      for (const toy::Operand& operand : line->operands) {
+        if (!toy::is_register(operand.kind) || operand.name_index) continue;
+        std::string name = operand_text(operand, program_);
+        if (name.find('^') == std::string::npos) names.insert(std::move(name));
+      }
+    }
+    return names;
+  }
+
+  void add_behind(const toy::InstructionStatement& last, const std::set<std::string>& registers) {
+    for (const std::string& from : registers) {
+      for (const std::string& to : registers) {
+        if (from == to) continue;
+        Edit edit;
+        edit.kind = EditKind::kInsert;
+        edit.behind = true;
+        edit.line = last.span.line;
+        edit.site = last.site;
+        edit.text = mnemonic_ + " " + from + ", " + to;
+        edit.what = edit.text + " after this line";
+        edit.instruction = instruction_in(edit);
+        if (edit.instruction) edits_.push_back(std::move(edit));
+      }
+    }
+  }
+
+  /// The inserted line; null if it is none of this machine.
+  std::shared_ptr<const toy::InstructionStatement> instruction_in(const Edit& edit) const {
+    auto applied = apply(program_, edit);
+    return applied ? found_at(edit.line + 1, applied->body) : nullptr;
+  }
+
+  static std::shared_ptr<const toy::InstructionStatement> found_at(
+      std::uint32_t line, const std::vector<toy::Statement>& body) {
+    for (const toy::Statement& statement : body) {
+      if (const auto* loop = std::get_if<toy::LoopStatement>(&statement.node)) {
+        if (auto found = found_at(line, loop->body)) return found;
+      } else if (const auto* here = std::get_if<toy::InstructionStatement>(&statement.node)) {
+        if (here->span.line == line) return std::make_shared<toy::InstructionStatement>(*here);
+      }
+    }
+    return nullptr;
+  }
+
+  const toy::Program& program_;
+  std::string mnemonic_;
+  std::vector<Edit> edits_;
+};
+
 /// Puts lines of the model in the places of lines of the program.
 class Replacer {
  public:
@@ -284,6 +367,8 @@ class Replacer {
 std::vector<Edit> enumerate_replacements(const toy::Program& program, const toy::Program& model) {
   return Replacer(program, model).run();
 }
+
+std::vector<Edit> enumerate_copies(const toy::Program& program) { return Copies(program).run(); }
 
 std::vector<Edit> enumerate_insertions(const toy::Program& program, const toy::Program* model,
                                        const toy::Program* other) {

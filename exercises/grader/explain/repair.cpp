@@ -99,6 +99,7 @@ class Search {
     if (found()) return;  // a wrong line is likelier than a missing one
     if (!consider_all({others, insertions.end()})) return;
     if (!found() && !consider_all(replacements())) return;
+    if (!found() && !consider_all(enumerate_copies(*program_))) return;
     if (!found()) try_moves();
     if (!found() && !is_nested_) try_with_exchange(edits);
   }

@@ -157,3 +157,10 @@ TEST_CASE("a size is said once", "[verdicts]") {
   CHECK(finding.what == "out[0] is wrong at n = 2");
   CHECK(finding_place(finding) == "line 22, step 10, random inputs");
 }
+
+TEST_CASE("a copy that is missing at the end of a loop is missed there", "[verdicts]") {
+  const Finding finding = finding_on_own("08_online_softmax", {{"  MOV R3, R1\n", ""}});
+  CAPTURE(finding.what, finding.details);
+  CHECK(finding.line == 23);
+  CHECK(says(finding, "Something is missing after line 23: one more line makes the program right"));
+}
