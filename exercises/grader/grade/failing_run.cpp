@@ -60,7 +60,12 @@ std::optional<FailingRun> failing_run(const Exercise& exercise, const toy::Sourc
       for (const std::string& line : finding->details) {
         if (!is_source_line(line)) run.why += "\n" + line;
       }
-      if (run.step == 0) run.step = first_step_at(run.program, finding->line);
+      if (run.step == 0) {
+        // What is wrong shows later: an error, say, in another line.
+        run.step = first_step_at(run.program, finding->line);
+        run.why = "the first of line " + std::to_string(finding->line) +
+                  ", which the check names\n" + run.why;
+      }
       return run;
     }
   }

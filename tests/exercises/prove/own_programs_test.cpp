@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "exercises/grader/grade/failing_run.hpp"
 #include "exercises/grader/grade/grader.hpp"
 #include "exercises/grader/report/reports.hpp"
 #include "tests/catch_shim.hpp"
@@ -163,4 +164,13 @@ TEST_CASE("a copy that is missing at the end of a loop is missed there", "[verdi
   CAPTURE(finding.what, finding.details);
   CHECK(finding.line == 23);
   CHECK(says(finding, "Something is missing after line 23: one more line makes the program right"));
+}
+
+TEST_CASE("a run that is opened at a line, and not where it fails, says so", "[verdicts]") {
+  const Changes late{{kMask + "    ROWMAX S, X\n", "    ROWMAX S, X\n" + kMask}};
+  const toy::SourceText text("mine.toy", changed(own_program("29_flash2_causal"), late));
+  const auto exercise = exercise_named("29_flash2_causal");
+  const auto run = failing_run(*exercise, text, Grader(exercise).grade(text));
+  REQUIRE(run);
+  CHECK(run->why.find("the first of line 28, which the check names\nat i = 0") == 0);
 }
