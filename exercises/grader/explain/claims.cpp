@@ -215,9 +215,10 @@ Truth truth_of(const Claim& claim, const ProgramTask& task,
 Truth truth_elsewhere(const Claim& claim, const FailedAttempt& failed) {
   const std::vector<const RepairSize*> others = other_sizes(failed);
   // Of a small extent any loop may run no round, and to count the rounds is cheap. And what makes a program
-  // right makes it so everywhere.
-  const bool is_asked_everywhere =
-      claim.kind == Claim::Kind::kNoRounds || claim.kind == Claim::Kind::kRight;
+  // right, or its results twice as large, does so everywhere.
+  const bool is_asked_everywhere = claim.kind == Claim::Kind::kNoRounds ||
+                                   claim.kind == Claim::Kind::kRight ||
+                                   claim.kind == Claim::Kind::kRatio;
   Truth everywhere = Truth::kUndecided;
   for (const RepairSize* size : others) {
     const Truth there =
