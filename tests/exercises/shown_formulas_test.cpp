@@ -66,5 +66,5 @@ TEST_CASE("the formula in a sentence closes its parentheses", "[formulas]") {
   CAPTURE(finding.details);
   CHECK(has_detail(finding,
                    "step 37 (line 37) is the first wrong step: it computes "
-                   "e^(k[0][0]*q[0] + k[0][1]*q[1] - max(...)) + 1; it should compute "));
+                   "e^(k[0][0]*q[0] + k[0][1]*q[1] - m) + 1; it should compute "));
 }

@@ -149,8 +149,12 @@ class Explanation {
     const toy::NormalForm& mine = run_.form(static_cast<std::int32_t>(step));
     const toy::NormalForm& right = run_.failed().solution->run.results[value.solution_step - 1];
     if (mine == right) return wrong_value_text(value);
-    constexpr std::size_t kRoom = 80;  // of a formula in a sentence
-    const NamedMaxima named = name_maxima(run_.text(mine), run_.text(right));
+    constexpr std::size_t kRoom = 80;   // of a formula in a sentence
+    constexpr std::size_t kShort = 48;  // shorter ones are read as they are
+    const std::string whole = run_.text(mine), wanted = run_.text(right);
+    const bool is_short = std::max(whole.size(), wanted.size()) <= kShort;
+    const NamedMaxima named =
+        is_short ? NamedMaxima{whole, wanted, ""} : name_maxima(whole, wanted);
     const bool is_said = right == run_.wanted();
     if (is_said && std::max(named.one.size(), named.other.size()) > kRoom) {
       return wrong_value_text(value);
