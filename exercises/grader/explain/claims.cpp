@@ -134,11 +134,19 @@ Truth truth_of_values(const Claim& claim, const ProgramTask& task,
   if (is_right_with_values(task, program, claim.line, claim.other_line, sized)) {
     return Truth::kHolds;
   }
-  const Attempt there = attempt(task, program, sized, nullptr);
   const auto is_there = [&](const toy::Diagnostic& error) { return error.span.line == claim.line; };
+  const auto all = bind_machines(task, program, sized.size);
+  if (!all) {
+    return std::any_of(all.diagnostics.begin(), all.diagnostics.end(), is_there) ? Truth::kUndecided
+                                                                                 : Truth::kFalse;
+  }
+  // On some inputs: x / 0, say, where others are only wrong.
   const bool fails_there =
-      std::any_of(there.refusal.begin(), there.refusal.end(), is_there) ||
-      (there.failure && there.failure->error && is_there(*there.failure->error));
+      std::any_of(sized.cases.begin(), sized.cases.end(), [&](const Case& entry) {
+        const auto failure =
+            run_case(all->bound, entry, task.tolerance, all->machines ? &*all->machines : nullptr);
+        return failure && failure->error && is_there(*failure->error);
+      });
   return fails_there ? Truth::kUndecided : Truth::kFalse;
 }
 
