@@ -18,8 +18,7 @@ constexpr std::array<const char*, 4> kNaive{"naive", "naive_causal", "bwd_naive"
 std::set<std::uint16_t> masks(const toy::BoundProgram& bound) {
   std::set<std::uint16_t> found;
   for (const toy::BoundInstruction& instruction : bound.instructions) {
-    const bool is_mask = toy::instruction_set()[instruction.row].has(toy::OperandKind::kOffset);
-    if (is_mask) found.insert(instruction.row);
+    if (toy::instruction_set()[instruction.row].is_mask()) found.insert(instruction.row);
   }
   return found;
 }

@@ -55,16 +55,21 @@ void choose_fitted(const std::string& fit, Sweep& sweep) {
   sweep.fitted_index = static_cast<std::size_t>(param - params.begin());
 }
 
-/// Flags may name parameters that only one of the two programs has.
+/// Flags may name parameters and constants that only one of the two programs has.
 toy::CapacityBinding binding_for(const LoadedProgram& loaded, const LoadedProgram& other,
                                  toy::CapacityBinding binding) {
   const auto declares = [](const LoadedProgram& program, const std::string& name) {
+    const auto has_name = [&](const auto& one) { return one.name == name; };
     const auto& params = program.program->params;
-    return std::any_of(params.begin(), params.end(), [&](auto& p) { return p.name == name; });
+    const auto& consts = program.program->consts;
+    return std::any_of(params.begin(), params.end(), has_name) ||
+           std::any_of(consts.begin(), consts.end(), has_name);
   };
-  std::erase_if(binding.params, [&](const auto& entry) {
+  const auto is_of_other = [&](const auto& entry) {
     return !declares(loaded, entry.first) && declares(other, entry.first);
-  });
+  };
+  std::erase_if(binding.params, is_of_other);
+  std::erase_if(binding.reals, is_of_other);
   return binding;
 }
 

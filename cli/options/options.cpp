@@ -59,6 +59,15 @@ std::vector<Definition> split_definitions(const std::vector<std::string>& texts)
   return definitions;
 }
 
+/// A number that is not written as a whole one: "30.5".
+std::optional<double> parse_real(std::string_view text) {
+  std::int64_t whole = 0;
+  double number = 0;
+  if (read_whole(text, whole) || text.find("..") != std::string_view::npos) return {};
+  if (!read_whole(text, number) || !std::isfinite(number)) return {};
+  return number;
+}
+
 void check_given_once(const std::vector<Definition>& definitions) {
   std::set<std::string> names;
   for (const Definition& definition : definitions) {
@@ -110,6 +119,10 @@ std::vector<ParameterRange> MachineOptions::ranges(toy::CapacityBinding& binding
   const std::vector<Definition> definitions_given = split_definitions(definitions);
   check_given_once(definitions_given);
   for (const auto& [name, text] : definitions_given) {
+    if (const auto real = parse_real(text)) {  // of a .const; binding refuses it for a .param
+      binding.reals[name] = *real;
+      continue;
+    }
     std::vector<std::int64_t> values = parse_values(name, text);
     if (values.size() == 1) {
       binding.params[name] = values.front();

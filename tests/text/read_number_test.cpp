@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "tests/catch_shim.hpp"
-#if __has_include(<fast_float/fast_float.h>)
 #include "tests/seed.hpp"
+#if __has_include(<fast_float/fast_float.h>)
 #include "text/fast_float_number.hpp"
 #endif
 

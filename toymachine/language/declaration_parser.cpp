@@ -69,9 +69,11 @@ void DeclarationParser::operands(const Line& line) {
     program_.operand_rule = OperandRule::kAny;
   } else if (word.is_word("pinned")) {
     program_.operand_rule = OperandRule::kPinned;
+  } else if (word.is_word("constants")) {
+    program_.operand_rule = OperandRule::kConstants;
   } else {
-    error(word.span, "unknown operand rule " + describe(word), "any or pinned",
-          nearest(word.text, {"any", "pinned"}).value_or(""));
+    error(word.span, "unknown operand rule " + describe(word), "any, pinned or constants",
+          nearest(word.text, {"any", "pinned", "constants"}).value_or(""));
   }
 }
 

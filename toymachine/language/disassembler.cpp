@@ -58,6 +58,7 @@ class Disassembler {
     }
     line(".isa " + machine);
     if (program_.operand_rule == OperandRule::kPinned) line(".operands pinned");
+    if (program_.operand_rule == OperandRule::kConstants) line(".operands constants");
     if (program_.registers) line(".registers " + to_string(*program_.registers));
     for (const RegisterDeclaration& named : program_.register_names) {
       line(".reg " + named.name + (named.count ? "[" + to_string(*named.count) + "]" : ""));

@@ -163,6 +163,22 @@ std::optional<Operand> OperandParser::value_operand(Cursor& cursor, Usage usage)
   return operand;
 }
 
+/// Whether an expression stands where a register may stand.
+bool OperandParser::is_constant(const Cursor& cursor, const InstructionSpec& spec,
+                                OperandKind kind) const {
+  const bool allowed = program_.operand_rule == OperandRule::kConstants;
+  if (!allowed || kind != OperandKind::kSource || !spec.takes_constants()) return false;
+  const Token& word = cursor.peek();
+  if (word.kind != TokenKind::kIdentifier) return word.kind != TokenKind::kEnd;
+  if ((word.text == "R" || word.text == "r") && cursor.peek(1).is("[")) return false;
+  const auto found = scope_.declared.find(word.text);
+  if (found == scope_.declared.end()) {
+    return !register_number(word.text) && (word.text == "inf" || cursor.peek(1).is("("));
+  }
+  return found->second.kind == NamedThing::Kind::kParam ||
+         found->second.kind == NamedThing::Kind::kConst;
+}
+
 /// Whether the first operand is of the kind of the last one, as if the destination came first.
 bool OperandParser::is_destination_first(const Token& word, const InstructionSpec& spec) const {
   const OperandKind first = spec.operands[0], last = spec.operands[spec.num_operands - 1];
@@ -178,7 +194,8 @@ bool OperandParser::is_destination_first(const Token& word, const InstructionSpe
 
 std::optional<Operand> OperandParser::operand(Cursor& cursor, const InstructionSpec& spec,
                                               std::size_t position) {
-  const OperandKind kind = spec.operands[position];
+  OperandKind kind = spec.operands[position];
+  if (is_constant(cursor, spec, kind)) kind = OperandKind::kConstant;
   const std::string role = operand_name(spec, position);
   if (position == 0 && is_destination_first(cursor.peek(), spec)) {
     error(cursor.peek().span,

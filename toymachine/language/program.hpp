@@ -78,7 +78,8 @@ struct MachinesDeclaration {
 
 inline constexpr std::size_t kNoName = SIZE_MAX;
 
-enum class OperandRule : std::uint8_t { kAny, kPinned };
+/// kConstants: any register, and constants in place of registers that are read.
+enum class OperandRule : std::uint8_t { kAny, kPinned, kConstants };
 
 /// One operand. Registers: `register_index`; cells: `array`, and one index per axis (of tiles, if
 /// the axis is tiled); constants and offsets: `value`.

@@ -99,6 +99,14 @@ std::optional<InstructionStatement> StatementParser::instruction(const Line& lin
     if (!parsed) return std::nullopt;
     result.operands.push_back(std::move(*parsed));
   }
+  const auto is_read_register = [](const Operand& one) { return is_register_read(one.kind); };
+  if (spec.takes_constants() &&
+      std::none_of(result.operands.begin(), result.operands.end(), is_read_register)) {
+    error(result.operands.front().span, "all operands of " + std::string(spec.mnemonic) +
+                                            " are constants",
+          "a register among them, or FILL");
+    return std::nullopt;
+  }
   if (!ended(cursor, std::string(spec.mnemonic) + " " + std::string(spec.operand_names)) ||
       !check_pinned(spec, result.operands)) {
     return std::nullopt;
