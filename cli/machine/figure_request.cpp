@@ -136,7 +136,7 @@ toy::FigureChoice run_for_choice(const FigureRequest& request, const Figure& fig
 }  // namespace
 
 Figure make_figure(const FigureRequest& request) {
-  Figure figure{load_program(request.program, request.machine.limits), {}, {}, {}, 0};
+  Figure figure{load_program(request.program, request.machine), {}, {}, {}, 0};
   toy::CapacityBinding binding = request.machine.binding();
   figure.programs.push_back(std::make_unique<toy::BoundProgram>(figure.loaded.bind(binding)));
   toy::FigureChoice own = run_for_choice(request, figure);

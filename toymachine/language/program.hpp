@@ -136,6 +136,7 @@ struct Program {
   Level level = Level::kAttention;
   std::vector<std::size_t> extra_instructions;  // rows beyond the level, in the table's order
   OperandRule operand_rule = OperandRule::kAny;
+  bool has_score_function = false;  // its instructions may have constants as operands, too
   std::optional<MachinesDeclaration> machines;  // nothing: one machine
   ExpressionPtr registers;                      // null: not limited by the program
   std::vector<RegisterDeclaration> register_names;
