@@ -159,9 +159,9 @@ int run_command(int argc, char** argv) {
   app.set_version_flag("--version", version_text);
   app.require_subcommand(1);
   app.footer(
-      "`flashlab COMMAND --help` describes a command. `flashlab start`, `check`,\n"
-      "`hint`, `watch`, `predict` and `history` are short for `flashlab exercises\n"
-      "start` and so on.\n");
+      "`flashlab COMMAND --help` describes a command. `flashlab show`, `start`,\n"
+      "`check`, `hint`, `watch`, `predict` and `history` are short for `flashlab\n"
+      "exercises show` and so on.\n");
   std::vector<CommandAction> actions;
   for (const AddCommand add : commands()) actions.push_back(add(app));
 

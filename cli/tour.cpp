@@ -145,7 +145,8 @@ class Tour {
     const TourExample c00 = example("matmul_c00");
     heading("One element of a 2 x 2 product");
     say("Two registers bring the operands and one keeps the sum: the smallest machine that can "
-        "multiply matrices. The table shows what each register holds after each step.");
+        "multiply matrices. The table shows what a register holds after each step, as long as a "
+        "later step reads it.");
     if (!guess("Four operands are loaded for two products, and one result is stored. How many "
                "cycles is that?",
                c00.counters.cycles.get_str())) {

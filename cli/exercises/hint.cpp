@@ -18,6 +18,7 @@
 #include "exercises/grader/explain/own_hint.hpp"
 #include "exercises/grader/grade/grader.hpp"
 #include "text/visible.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -37,7 +38,7 @@ bool may_show_solution(const std::string& what, bool yes) {
   const std::optional<bool> answer = ask(what + " is the solution. Show it?");
   if (answer) return *answer;
   throw request_failure(what + " is the solution, and there is no terminal for the question",
-                        "--yes to see it");
+                        "--yes to see it; flashlab hint --again shows the hints before it");
 }
 
 void remember_hint(Learner& learner, const exercises::Exercise& exercise, std::size_t level) {
@@ -121,13 +122,13 @@ std::string hint_on_work(const Learner& learner, const exercises::Exercise& exer
   const auto source = read_work(work);
   const exercises::Verdict verdict = exercises::Grader(work.exercise).grade(*source);
   const std::string own = exercises::own_hint(verdict, *source, level);
-  return own.empty() ? ""
-                     : "In " + shown_path(work.file) + " as it is now: " + printable(own) + "\n\n";
+  return own.empty() ? "" : "In " + shown_path(work.file) + " as it is now: " + printable(own);
 }
 
 void show_hint(Learner& learner, const exercises::Exercise& exercise, std::size_t level,
                const Terminal& terminal) {
-  std::cout << hint_on_work(learner, exercise, level);
+  const std::string own = hint_on_work(learner, exercise, level);
+  if (!own.empty()) std::cout << wrapped(own, terminal.width) << "\n";
   std::cout << hint_text(exercise, level, terminal);
   if (level + 1 < kHintLevels) {
     std::cout << "\nStill stuck? `flashlab exercises hint` says more.\n";

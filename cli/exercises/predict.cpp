@@ -154,8 +154,10 @@ int predict(const PredictFlags& options) {
     std::cout << "\nNothing was predicted.\n";
     return kExitGood;
   }
-  learner.remember(
-      [&](exercises::Progress& progress) { progress.predict(exercise->id, predictions); });
+  learner.remember([&](exercises::Progress& progress) {
+    progress.predict(exercise->id, predictions);
+    progress.set_current(exercise->id);
+  });
   if (options.json) {
     const Json json = {{"id", exercise->id}, {"predictions", predictions}};
     std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";

@@ -8,6 +8,7 @@
 #include <array>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -88,8 +89,22 @@ std::vector<Page> course_pages() {
   return all;
 }
 
-/// Replaces [text](page.md#place) by the text: a terminal cannot follow it. Links to the web stay.
-std::string without_links(std::string_view text) {
+/// The command that shows the page of a link, such as "passes.md#registers"; empty if none does.
+std::string reading_command_of(std::string_view target) {
+  const std::string_view file = target.substr(0, target.find('#'));
+  if (!file.ends_with(".md") || file.find('/') != std::string_view::npos) return {};
+  for (const Page& page : course_pages()) {
+    if (page.name == file.substr(0, file.size() - 3)) return "flashlab read " + page.shown_name();
+  }
+  return {};
+}
+
+/// Whether a link's text says itself where it leads: "chapter 4".
+bool names_chapter(std::string_view text) { return text.find("hapter") != std::string_view::npos; }
+
+/// Replaces [text](page.md#place) by the text, and by the command that shows the page, where a page
+/// is linked for the first time: `told` keeps these. Links to the web stay. A table has no room.
+std::string without_links(std::string_view text, std::set<std::string>& told) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t middle = text.find("](", at);
@@ -101,7 +116,13 @@ std::string without_links(std::string_view text) {
       result += text.substr(at, end + 1 - at);
     } else {
       result += text.substr(at, open - at);
-      result += text.substr(open + 1, middle - open - 1);
+      const std::string_view name = text.substr(open + 1, middle - open - 1);
+      result += name;
+      const std::string command = reading_command_of(text.substr(middle + 2, end - middle - 2));
+      const bool is_prose = !text.starts_with('|') && !text.starts_with('#');
+      if (is_prose && !command.empty() && !names_chapter(name) && told.insert(command).second) {
+        result += " (`" + command + "`)";
+      }
     }
     at = end + 1;
   }
@@ -184,7 +205,7 @@ class TerminalPage {
 
   /// A link may be broken between two lines.
   void end_paragraph() {
-    result_ += without_links(paragraph_);
+    result_ += without_links(paragraph_, told_);
     paragraph_.clear();
   }
 
@@ -192,6 +213,7 @@ class TerminalPage {
   bool answers_, is_hidden_ = false, is_code_ = false;
   bool is_navigation_ = false;  // the first paragraph, which has links to other pages
   std::string paragraph_, result_;
+  std::set<std::string> told_;
 };
 
 /// A page up to a fold, and what is in the fold. The last part of a page has none.

@@ -52,8 +52,8 @@ std::vector<std::string> words_of_bare_call();
 /// The command with subcommands, and its default subcommand.
 inline constexpr const char *kExercises = "exercises", *kExercisesDefault = "list";
 /// `flashlab check` is `flashlab exercises check`, and so on.
-inline constexpr std::array<std::string_view, 6> kShortExercises = {"start", "check",   "hint",
-                                                                    "watch", "predict", "history"};
+inline constexpr std::array<std::string_view, 7> kShortExercises = {
+    "show", "start", "check", "hint", "watch", "predict", "history"};
 
 /// Adds a subcommand with the first line of its help and the examples at its beginning.
 CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& summary,

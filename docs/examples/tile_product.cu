@@ -8,9 +8,9 @@ __global__ void tile_product(const float* A, const float* B, float* C,
   const int x = threadIdx.x, y = threadIdx.y;
   const int row = kTile * blockIdx.y + y, column = kTile * blockIdx.x + x;
   float sum = 0;                          // FILL 0, S
-  for (int p = 0; p < k; p += kTile) {    // for p in 0..tiles(a, 1)
-    sA[y][x] = A[row * k + p + x];        //   LOAD a[i][p], A
-    sB[y][x] = B[(p + y) * m + column];   //   LOAD b[p][j], B
+  for (int p = 0; p < k; p += kTile) {    // for t in 0..tiles(a, 1); p is 16 t
+    sA[y][x] = A[row * k + p + x];        //   LOAD a[i][t], A
+    sB[y][x] = B[(p + y) * m + column];   //   LOAD b[t][j], B
     __syncthreads();                      //   both tiles are complete
     for (int q = 0; q < kTile; ++q) {     //   MAC A, B, S, S
       sum += sA[y][q] * sB[q][x];

@@ -70,8 +70,8 @@ class AffineCheck {
          what + " is not affine",
          usage_ == Usage::kIndex
              ? "an index such as 2*i + j + n: loop variables times integers, added up"
-             : "a bound such as min(i + 1, ceildiv(n, 4)): affine parts, min, max, ceildiv, "
-               "floordiv",
+             : "a bound such as min(i + 1, ceildiv(n, 4)): loop variables times integers, added "
+               "up, and min, max, ceildiv, floordiv of such sums",
          {}});
     AffineShape shape;
     shape.bad = true;

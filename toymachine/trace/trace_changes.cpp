@@ -62,7 +62,7 @@ std::string TraceGrid::fitting(const GridLine& line, std::size_t most, std::size
 
 /// The registers for which there is room, those first that are read later on most lines. Sets their widths.
 TraceGrid::Columns TraceGrid::with_room(const std::vector<std::vector<bool>>& is_read,
-                                        std::size_t room, Widths& widths) const {
+                                        std::size_t room, Widths& widths) {
   // Registers that these lines neither read nor write come last.
   const std::vector<bool> is_touched = touched();
   std::vector<std::pair<std::size_t, std::size_t>> lines_of(start_.size());
@@ -89,7 +89,10 @@ TraceGrid::Columns TraceGrid::with_room(const std::vector<std::vector<bool>>& is
   Columns result;
   for (const std::size_t number : order) {
     widths[number] = std::min(widths[number], kWidest);
-    if (widths[number] + 3 > room) continue;
+    if (widths[number] + 3 > room) {
+      if (lines_of[number].first > 0) without_room_.insert(number);
+      continue;
+    }
     room -= widths[number] + 3;
     result.push_back(number);
   }
@@ -128,7 +131,11 @@ void TraceGrid::print_changes(std::ostream& out, After after) {
     std::size_t num_texts = 0;
     for (std::size_t c = 0; c < columns.size() && !line.remark; ++c) {
       const bool is_new = line.written == static_cast<std::int64_t>(columns[c]);
-      if (is_read[i][columns[c]] || is_new || !shown_.empty()) texts[c] = start_[columns[c]].text;
+      if (is_read[i][columns[c]] || is_new || !shown_.empty()) {
+        texts[c] = start_[columns[c]].text;
+      } else if (!start_[columns[c]].text.empty()) {
+        has_blanks_ = true;
+      }
       if (!texts[c].empty()) num_texts = c + 1;
       note_example(texts[c]);
     }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,6 +55,10 @@ class TraceGrid {
   /// A column with what each step makes takes the place of the columns of registers, which get what
   /// room is left.
   void show_changes(std::vector<std::int64_t> shown);
+  /// Whether a register that holds a value has an empty cell, because no later line reads it.
+  bool has_blanks() const { return has_blanks_; }
+  /// The registers that a later line reads and that had no room.
+  const std::set<std::size_t>& without_room() const { return without_room_; }
   /// A name like S@9 among those printed, or nothing.
   const std::string& example_of_name() const { return example_; }
 
@@ -84,7 +89,7 @@ class TraceGrid {
   std::vector<std::vector<bool>> read_later(After after) const;
   std::string fitting(const GridLine& line, std::size_t most, std::size_t limit) const;
   Columns with_room(const std::vector<std::vector<bool>>& is_read, std::size_t room,
-                    Widths& widths) const;
+                    Widths& widths);
   void note_example(const std::string& text);
 
   const TraceTableOptions& options_;
@@ -94,6 +99,8 @@ class TraceGrid {
   std::size_t step_width_ = 0, instruction_width_ = 0;
   bool shows_changes_ = false;
   Columns shown_;  // if they are given
+  bool has_blanks_ = false;
+  std::set<std::size_t> without_room_;
   std::string example_;
 };
 

@@ -133,6 +133,10 @@ class TraceTable : public TraceSink {
       print_wrapped(example + " is what step " + example.substr(at + 1) + " put into " +
                     example.substr(0, at) + ".");
     }
+    if (grid_.has_blanks() || !grid_.without_room().empty()) {
+      out_ << (example.empty() ? "\n" : "");
+      print_wrapped(what_is_left_out());
+    }
     if (summary.complete && summary.claims_checked == 0 && summary.claims_unchecked > 0) {
       out_ << "\n";
       print_wrapped("Claims: " + std::to_string(summary.claims_unchecked) +
@@ -149,6 +153,25 @@ class TraceTable : public TraceSink {
   void print_wrapped(const std::string& text) {
     const std::size_t width = options_.width > 1 ? options_.width - 1 : display_width(text);
     for (const std::string& line : wrap(text, width)) out_ << ' ' << line << '\n';
+  }
+
+  /// Says which registers do not stand beside the steps, and how to see them.
+  std::string what_is_left_out() const {
+    std::string text = "A register stands beside a step while a later step reads it";
+    std::string names;
+    const auto& all = grid_.without_room();
+    std::size_t count = 0;
+    for (const std::size_t number : all) {
+      if (++count > kNamesInHeading) break;
+      names +=
+          (names.empty() ? "" : ",") + program_->register_name(static_cast<std::int64_t>(number));
+    }
+    if (all.empty()) return text + ".";
+    if (all.size() > kNamesInHeading) {
+      return text + "; " + std::to_string(all.size()) + " have no room (--show, --width).";
+    }
+    return text + "; --show " + names + " shows " +
+           (all.size() == 1 ? "one that has" : "those that have") + " no room.";
   }
 
   void print(After after) { grid_.print(out_, in_body_ ? After::kAgain : after); }

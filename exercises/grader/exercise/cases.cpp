@@ -37,6 +37,13 @@ void repeat_in_blocks(std::vector<double>& values, std::mt19937_64& generator) {
   }
 }
 
+/// The first of several values is 0, and about a quarter of the others: x / x is 1 elsewhere.
+void put_zeros(std::vector<double>& values, std::mt19937_64& generator) {
+  for (std::size_t i = 0; i < values.size() && values.size() > 1; ++i) {
+    if (generator() % 4 == 0 || i == 0) values[i] = 0;
+  }
+}
+
 void fill_from_family(std::vector<double>& values, Family family, const Range& range,
                       const Inputs& inputs, std::mt19937_64& generator) {
   for (double& value : values) {
@@ -57,6 +64,7 @@ void fill_from_family(std::vector<double>& values, Family family, const Range& r
   if (family == Family::kDescending) std::sort(values.rbegin(), values.rend());
   if (family == Family::kConstant) std::fill(values.begin(), values.end(), values[0]);
   if (family == Family::kValley) order_as_valley(values);
+  if (family == Family::kTiny) put_zeros(values, generator);
   if (family == Family::kBlocks) repeat_in_blocks(values, generator);
   if (family == Family::kFar) {
     const double base = uniform(generator, -inputs.huge, inputs.huge);

@@ -34,7 +34,7 @@ enum class Family : std::uint8_t {
   kDescending,  //
   kConstant,    // one value everywhere
   kHuge,        // uniform in +-Inputs::huge
-  kTiny,        // uniform in +-Inputs::tiny
+  kTiny,        // uniform in +-Inputs::tiny, some exactly 0, the first of several always
   kSpike,       // near 0, except one element of size Inputs::huge
   kFar,     // one value in +-Inputs::huge, plus the array's range: far from 0, and close together
   kValley,  // in the array's range, largest at both ends and smallest in the middle
