@@ -42,7 +42,7 @@ struct TourExample {
 };
 
 TourExample example(const std::string& name) {
-  LoadedProgram loaded = load_program(name, {});
+  LoadedProgram loaded = load_program(name, toy::Limits{});
   toy::BoundProgram bound = loaded.bind({});
   auto executions = value_or_fail(toy::count_executions(bound), *loaded.source);
   toy::Counters counters = toy::count(bound, executions, {});

@@ -53,7 +53,7 @@ endif()
 set(FLASHLAB_COMMIT_SCRIPT "${CMAKE_CURRENT_LIST_FILE}" CACHE INTERNAL "")
 
 function(flashlab_commit target)
-  set(rooms toymachine optimal generate exercises attention attention_cpu attention_cuda compare cli)
+  set(rooms toymachine optimal generate exercises language_model attention attention_cpu attention_cuda compare cli)
   set(output "${CMAKE_CURRENT_BINARY_DIR}/generated/commit.cpp")
   add_custom_command(
     OUTPUT "${output}"

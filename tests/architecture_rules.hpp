@@ -31,9 +31,10 @@ inline const std::map<std::string, std::set<std::string>>& may_use() {
       {"optimal", {"optimal", "text", "toymachine"}},
       {"generate", {"generate", "system", "text", "toymachine"}},
       {"exercises", {"exercises", "optimal", "results", "system", "text", "toymachine"}},
+      {"language_model", {"language_model", "text", "toymachine"}},
       {"cli",
        {"attention", "attention_cpu", "attention_cuda", "cli", "compare", "exercises", "generate",
-        "gpu", "optimal", "results", "text", "toymachine"}},
+        "gpu", "language_model", "optimal", "results", "text", "toymachine"}},
   };
   return kMayUse;
 }
@@ -83,6 +84,7 @@ inline const std::map<std::string, std::vector<std::string>>& floors() {
       {"exercises",
        {"grader/exercise", "grader/submission", "grader/judge", "grader/explain", "grader/grade",
         "grader/prove", "grader/report", "isolation"}},
+      {"language_model", {"."}},
       {"compare", {"model", "counters", "rows", "cuda/ptx", "cuda", "picture", "report"}},
       {"cli",
        {"terminal", "options", "machine", "debug", "help", "attention", "compare", "gpu",

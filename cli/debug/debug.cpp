@@ -25,7 +25,7 @@ int debug_program(const DebugFlags& options) {
   DebuggerRequest request = options.debugger;
   request.costs = options.machine.cost_table();
   request.double_precision = options.run.precision == "double";
-  const LoadedProgram loaded = load_program(options.program, options.machine.limits);
+  const LoadedProgram loaded = load_program(options.program, options.machine);
   const toy::BoundProgram bound = loaded.bind(options.machine.binding());
   for (const std::string& text : options.breakpoints) {
     value_or_fail(toy::parse_breakpoint(bound, text));

@@ -46,7 +46,7 @@ Touched touched_at(const toy::BoundProgram& program, const toy::RunPoint& point)
 Lines source_lines(const DebugSession& session, std::uint32_t current, std::size_t rows,
                    std::size_t columns, const Terminal& terminal) {
   const toy::SourceText& source = *session.program().program->source;
-  const auto count = static_cast<std::int64_t>(source.num_lines());
+  const auto count = static_cast<std::int64_t>(source.num_lines_of_both());
   const auto height = static_cast<std::int64_t>(rows);
   const std::int64_t middle = current == 0 ? count : current;
   const std::int64_t first =
@@ -140,7 +140,7 @@ std::size_t source_columns(const DebugSession& session, std::size_t columns) {
   constexpr std::size_t kLeastForState = 31;
   const toy::SourceText& source = *session.program().program->source;
   std::size_t wanted = columns * 58 / 100;
-  for (std::uint32_t line = 1; line <= source.num_lines(); ++line) {
+  for (std::uint32_t line = 1; line <= source.num_lines_of_both(); ++line) {
     const std::string text = visible(source.line(line));
     const std::size_t first = text.find_first_not_of(' ');
     if (first == std::string::npos || text[first] == ';') continue;

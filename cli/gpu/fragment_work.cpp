@@ -77,7 +77,7 @@ class WorkOfLoop {
       return;
     }
     // A number for each thread's element: a fragment that is written, or whose rows are reduced.
-    if (step.masks()) {
+    if (step.masks() && !toy::is_place(step.operation)) {
       work_.request.is_causal = true;
       return;
     }

@@ -64,7 +64,7 @@ void show_run(const GpuProgramFlags& options, const LoadedProgram& loaded,
 }
 
 int show_gpu_program(const GpuProgramFlags& options) {
-  const LoadedProgram loaded = load_program(options.program, options.machine.limits);
+  const LoadedProgram loaded = load_program(options.program, options.machine);
   PlannedProgram program = planned_program(options.machine, loaded, options.type(), options.level);
   GpuRunRequest request = options.request;
   request.counters = !options.no_counters;

@@ -102,7 +102,7 @@ Json directive_rules() {
   return patterns({
       grouped_rule("(\\.pass)\\b" + rest, {scope(kDirective), scope("entity.name.section")}),
       grouped_rule("(\\.isa)\\b" + rest, {scope(kDirective), text("levels")}),
-      grouped_rule("(\\.operands)\\b\\s*((?:any|pinned)?)\\b",
+      grouped_rule("(\\.operands)\\b\\s*((?:any|pinned|constants)?)\\b",
                    {scope(kDirective), scope(kConstant)}),
       grouped_rule("(\\.reg)\\b" + rest, {scope(kDirective), text("register_names")}),
       grouped_rule("(\\.(?:input|temp|output))\\s+(" + kName + ")" + rest,

@@ -18,8 +18,7 @@ constexpr std::array<const char*, 4> kNaive{"naive", "naive_causal", "bwd_naive"
 std::set<std::uint16_t> masks(const toy::BoundProgram& bound) {
   std::set<std::uint16_t> found;
   for (const toy::BoundInstruction& instruction : bound.instructions) {
-    const bool is_mask = toy::instruction_set()[instruction.row].has(toy::OperandKind::kOffset);
-    if (is_mask) found.insert(instruction.row);
+    if (toy::instruction_set()[instruction.row].is_mask()) found.insert(instruction.row);
   }
   return found;
 }
@@ -137,7 +136,7 @@ toy::FigureChoice run_for_choice(const FigureRequest& request, const Figure& fig
 }  // namespace
 
 Figure make_figure(const FigureRequest& request) {
-  Figure figure{load_program(request.program, request.machine.limits), {}, {}, {}, 0};
+  Figure figure{load_program(request.program, request.machine), {}, {}, {}, 0};
   toy::CapacityBinding binding = request.machine.binding();
   figure.programs.push_back(std::make_unique<toy::BoundProgram>(figure.loaded.bind(binding)));
   toy::FigureChoice own = run_for_choice(request, figure);

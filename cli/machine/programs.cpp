@@ -28,7 +28,12 @@ int print_programs(const ProgramsFlags& options) {
     for (const BundledProgram& program : bundled_programs()) {
       table.row({std::string(program.name), std::string(program.title())});
     }
-    std::cout << table.to_string(options.terminal.terminal());
+    TextTable scores({{"score function"}, {"what it is"}});
+    for (const BundledProgram& score : bundled_scores()) {
+      scores.row({std::string(score.name), std::string(score.title())});
+    }
+    const Terminal terminal = options.terminal.terminal();
+    std::cout << table.to_string(terminal) << "\n" << scores.to_string(terminal);
   } else {
     std::cout << bundled_program(options.name).text;
   }
@@ -42,7 +47,8 @@ CommandAction add_programs(CLI::App& app) {
   CLI::App& command =
       add_command(app, "programs", "The programs that come with flashlab: names, or one's text",
                   "  flashlab programs                          what there is\n"
-                  "  flashlab programs softmax_safe > my.toy    a copy to change\n");
+                  "  flashlab programs softmax_safe > my.toy    a copy to change\n"
+                  "  flashlab programs soft_cap                 a function for --score\n");
   add_option(command, "name", options->name, "print this program").type_name("NAME");
   add_flag(command, "--json", options->json, "as JSON");
   options->terminal.add_to(command);

@@ -55,16 +55,21 @@ void choose_fitted(const std::string& fit, Sweep& sweep) {
   sweep.fitted_index = static_cast<std::size_t>(param - params.begin());
 }
 
-/// Flags may name parameters that only one of the two programs has.
+/// Flags may name parameters and constants that only one of the two programs has.
 toy::CapacityBinding binding_for(const LoadedProgram& loaded, const LoadedProgram& other,
                                  toy::CapacityBinding binding) {
   const auto declares = [](const LoadedProgram& program, const std::string& name) {
+    const auto has_name = [&](const auto& one) { return one.name == name; };
     const auto& params = program.program->params;
-    return std::any_of(params.begin(), params.end(), [&](auto& p) { return p.name == name; });
+    const auto& consts = program.program->consts;
+    return std::any_of(params.begin(), params.end(), has_name) ||
+           std::any_of(consts.begin(), consts.end(), has_name);
   };
-  std::erase_if(binding.params, [&](const auto& entry) {
+  const auto is_of_other = [&](const auto& entry) {
     return !declares(loaded, entry.first) && declares(other, entry.first);
-  });
+  };
+  std::erase_if(binding.params, is_of_other);
+  std::erase_if(binding.reals, is_of_other);
   return binding;
 }
 
@@ -93,7 +98,7 @@ std::vector<toy::TimelineModel> models(const TimelineRequest& request) {
 
 Json run_json(const RunRequest& request) {
   const toy::CostTable costs = request.machine.cost_table();  // report it before a long run
-  const LoadedProgram loaded = load_program(request.program, request.machine.limits);
+  const LoadedProgram loaded = load_program(request.program, request.machine);
   const toy::Machines machines = loaded.bind_machines(request.machine.binding());
   const toy::BoundProgram& bound = machines.first();
   const Executed executed = execute(loaded, machines, request.run);
@@ -170,7 +175,7 @@ Traced write_trace_page(const TraceRequest& request, const LoadedProgram& loaded
 
 ProgramCost derive_cost(const CostRequest& request) {
   const toy::CostTable costs = request.machine.cost_table();  // report it before a long count
-  ProgramCost cost{load_program(request.program, request.machine.limits), {}, {}};
+  ProgramCost cost{load_program(request.program, request.machine), {}, {}};
   const LoadedProgram& loaded = cost.loaded;
   const toy::CapacityBinding binding = request.machine.binding();
   const std::string missing = parameters_without_value(*loaded.program, binding);
@@ -227,7 +232,7 @@ Sweep make_sweep(const SweepRequest& request) {
   }
   sweep.range = std::move(ranges.front());
   const toy::CostTable costs = request.machine.cost_table();
-  sweep.loaded = load_program(request.program, request.machine.limits);
+  sweep.loaded = load_program(request.program, request.machine);
   if (!request.fit.empty()) choose_fitted(request.fit, sweep);
   for (const std::int64_t x : sweep.range.values) sweep.points.push_back(measure(sweep, costs, x));
   for (const Point& point : sweep.points) {
@@ -238,8 +243,8 @@ Sweep make_sweep(const SweepRequest& request) {
 
 Comparison compare_costs(const DiffRequest& request) {
   const toy::CostTable costs = request.machine.cost_table();
-  LoadedProgram left = load_program(request.left, request.machine.limits);
-  LoadedProgram right = load_program(request.right, request.machine.limits);
+  LoadedProgram left = load_program(request.left, request.machine);
+  LoadedProgram right = load_program(request.right, request.machine);
   Side left_side = make_side(request, left, right);
   Side right_side = make_side(request, right, left);
   Comparison comparison{std::move(left_side), std::move(right_side), costs};
@@ -248,8 +253,8 @@ Comparison compare_costs(const DiffRequest& request) {
 }
 
 OutputDiff compare_outputs(const DiffRequest& request) {
-  const LoadedProgram left = load_program(request.left, request.machine.limits);
-  const LoadedProgram right = load_program(request.right, request.machine.limits);
+  const LoadedProgram left = load_program(request.left, request.machine);
+  const LoadedProgram right = load_program(request.right, request.machine);
   const auto bound = [&](const LoadedProgram& loaded, const LoadedProgram& other) {
     return ComparedProgram{
         loaded, loaded.bind_machines(binding_for(loaded, other, request.machine.binding()))};
@@ -292,7 +297,7 @@ std::size_t shown_machine(const TimelineRequest& request, const MachineTimelines
 
 Json timeline_json(const TimelineRequest& request) {
   request.check();
-  const LoadedProgram loaded = load_program(request.program, request.machine.limits);
+  const LoadedProgram loaded = load_program(request.program, request.machine);
   const toy::Machines machines = loaded.bind_machines(request.machine.binding());
   const bool window = request.from || request.to;
   toy::TimelineOptions simulation = request.options();
@@ -350,6 +355,10 @@ const BundledProgram& bundled_program(const std::string& name) {
   if (const BundledProgram* program = find_bundled_program(name)) return *program;
   std::vector<std::string> names;
   for (const BundledProgram& known : bundled_programs()) names.emplace_back(known.name);
+  for (const BundledProgram& score : bundled_scores()) {
+    if (score.name == name || std::string(score.name) + ".toy" == name) return score;
+    names.emplace_back(score.name);
+  }
   throw request_failure("there is no bundled program '" + printable(name) + "'",
                         "a name that `flashlab programs` lists", nearest(name, names).value_or(""));
 }

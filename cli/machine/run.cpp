@@ -41,7 +41,7 @@ int run_program(const RunFlags& options) {
     return kExitGood;
   }
   options.machine.cost_table();  // report wrong flags before a long run
-  const LoadedProgram loaded = load_program(options.program, options.machine.limits);
+  const LoadedProgram loaded = load_program(options.program, options.machine);
   const toy::Machines machines = loaded.bind_machines(options.machine.binding());
   const Executed executed = execute(loaded, machines, options.run);
   print_run_text(options, loaded, machines, executed);

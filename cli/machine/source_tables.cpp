@@ -38,7 +38,7 @@ Polynomial polynomial(const std::string& text) {
 class ColumnCounts {
  public:
   ColumnCounts(const SourceColumn& column, const nlohmann::json& table)
-      : loaded_(load_program(column.program, {})),
+      : loaded_(load_program(column.program, toy::Limits{})),
         formulas_(value_or_fail(toy::cost_formulas(*loaded_.program), *loaded_.source)) {
     for (const auto& [name, value] : table.at("given").items()) {
       given_.emplace_back(name, polynomial(value));

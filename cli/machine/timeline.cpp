@@ -185,7 +185,7 @@ int show_timeline(const TimelineFlags& options) {
     std::cout << timeline_json(options).dump(2) << "\n";
     return kExitGood;
   }
-  const LoadedProgram loaded = load_program(options.program, options.machine.limits);
+  const LoadedProgram loaded = load_program(options.program, options.machine);
   const toy::Machines machines = loaded.bind_machines(options.machine.binding());
   if (options.html.empty()) {
     print_timeline_text(options, loaded, machines, options.options());

@@ -141,7 +141,7 @@ void note_flags_without_effect(const TraceFlags& options) {
 int trace_program(const TraceFlags& options) {
   options.check();
   note_flags_without_effect(options);
-  const LoadedProgram loaded = load_program(options.program, options.machine.limits);
+  const LoadedProgram loaded = load_program(options.program, options.machine);
   const toy::BoundProgram bound = loaded.bind(options.machine.binding());
   Traced result;
   if (!options.json.empty()) {

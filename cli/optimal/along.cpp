@@ -57,7 +57,7 @@ std::string loops_text(const Judged& judged, std::size_t index) {
 Judged judge(const OptimalRequest& request, const OptimalOptions& options,
              const std::atomic<bool>& cancel) {
   Judged judged;
-  judged.loaded = load_program(options.along, {});
+  judged.loaded = load_program(options.along, toy::Limits{});
   toy::CapacityBinding binding;
   binding.params = request.params;
   judged.machine.operand_rule = judged.loaded.program->operand_rule;

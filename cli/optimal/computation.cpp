@@ -17,7 +17,7 @@ constexpr int kMostRegisters = 1 << 20;  // more than any solver accepts
 /// Returns whether the name is a file or an embedded program; no computation has such a name.
 bool is_program(const std::string& name) {
   return name == "-" || name.ends_with(".toy") || name.find('/') != std::string::npos ||
-         find_bundled_program(name) != nullptr;
+         find_bundled_program(name.substr(0, name.find('+'))) != nullptr;
 }
 
 optimal::Computation value_or_refuse(toy::Result<optimal::Computation> result) {
@@ -37,9 +37,13 @@ std::string declaration(const toy::BoundArray& array) {
 AskedComputation of_file(const ComputationOptions& options) {
   MachineOptions machine;
   machine.definitions = options.definitions;
-  const LoadedProgram loaded = load_program(options.name, machine.limits);
+  machine.score = options.score;
+  const LoadedProgram loaded = load_program(options.name, machine);
   const toy::BoundProgram bound = loaded.bind(machine.binding());
   const toy::Program& program = *loaded.program;
+  if (program.has_score_function || program.operand_rule == toy::OperandRule::kConstants) {
+    print_note("the search has no constants as operands: it fills them into registers");
+  }
   optimal::StatedProgram stated{loaded.short_name(),
                                 "What " + loaded.short_name() + " computes",
                                 {program.level, program.extra_instructions},
@@ -141,6 +145,10 @@ AskedComputation asked_computation(const ComputationOptions& options) {
   if (!options.definitions.empty() && !reads_program) {
     throw request_failure("-D gives values to a program's parameters",
                           "it with a .toy file or a program's name; --size n=2 for an exercise");
+  }
+  if (options.score && !reads_program) {
+    throw request_failure("--score gives a function to a program",
+                          "it with a .toy file or a program's name");
   }
   if (!options.exercise.empty()) return of_exercise(options);
   if (reads_program) return of_file(options);

@@ -17,6 +17,7 @@ namespace flashlab::cli {
 struct ComputationOptions {
   std::string name;                      // or a program; empty: an exercise
   std::vector<std::string> definitions;  // -D, for the file's parameters
+  std::optional<std::string> score;      // a function of the scores, for the file
   std::string exercise, size;
   ExerciseOptions exercises;
 

@@ -14,6 +14,8 @@ void ComputationOptions::add_to(CLI::App& command) {
       .type_name("COMPUTATION");
   add_option(command, "-D,--define", definitions, "value of a parameter of the program")
       .type_name("NAME=VALUE");
+  add_option(command, "--score", score, "a function of the scores, for the program")
+      .type_name("FUNCTION");
   add_option(command, "--exercise", exercise, "what this exercise asks for, on its machine")
       .type_name("ID");
   add_option(command, "--size", size, "one of the exercise's sizes (the smallest): n=2,d=1")

@@ -31,6 +31,7 @@ CommandAction add_format(CLI::App& app);
 CommandAction add_editor(CLI::App& app);
 CommandAction add_programs(CLI::App& app);
 CommandAction add_exercises(CLI::App& app);
+CommandAction add_write(CLI::App& app);
 CommandAction add_next(CLI::App& app);
 CommandAction add_read(CLI::App& app);
 CommandAction add_grade(CLI::App& app);

@@ -45,9 +45,16 @@ Terminal TerminalOptions::terminal() const {
 }
 
 void MachineOptions::add_to(CLI::App& command, bool executes) {
-  add_option(command, "-D,--define", definitions, "value of a parameter; may be repeated")
+  add_option(command, "-D,--define", definitions,
+             "value of a parameter, or of a .const; may be repeated")
       .type_name("NAME=NUMBER")
       .allow_extra_args(false)
+      .group(kMachineGroup);
+  add_option(
+      command, "--score", score,
+      "a function of the scores, at the program's .score lines: a file, a name that `flashlab "
+      "programs` lists, or lines with ; between them")
+      .type_name("FUNCTION")
       .group(kMachineGroup);
   add_option(command, "--registers", registers,
              "registers of the machine, instead of the program's")

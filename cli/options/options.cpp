@@ -59,6 +59,15 @@ std::vector<Definition> split_definitions(const std::vector<std::string>& texts)
   return definitions;
 }
 
+/// A number that is not written as a whole one: "30.5".
+std::optional<double> parse_real(std::string_view text) {
+  std::int64_t whole = 0;
+  double number = 0;
+  if (read_whole(text, whole) || text.find("..") != std::string_view::npos) return {};
+  if (!read_whole(text, number) || !std::isfinite(number)) return {};
+  return number;
+}
+
 void check_given_once(const std::vector<Definition>& definitions) {
   std::set<std::string> names;
   for (const Definition& definition : definitions) {
@@ -110,6 +119,10 @@ std::vector<ParameterRange> MachineOptions::ranges(toy::CapacityBinding& binding
   const std::vector<Definition> definitions_given = split_definitions(definitions);
   check_given_once(definitions_given);
   for (const auto& [name, text] : definitions_given) {
+    if (const auto real = parse_real(text)) {  // of a .const; binding refuses it for a .param
+      binding.reals[name] = *real;
+      continue;
+    }
     std::vector<std::int64_t> values = parse_values(name, text);
     if (values.size() == 1) {
       binding.params[name] = values.front();
@@ -175,7 +188,12 @@ toy::Machines LoadedProgram::bind_machines(const toy::CapacityBinding& binding) 
 }
 
 std::string LoadedProgram::short_name() const {
-  return printable(std::filesystem::path(source->name()).stem().string());
+  const auto stem = [](const std::string& name) {
+    return printable(std::filesystem::path(name).stem().string());
+  };
+  const bool has_function = source->other() && !source->used_program();
+  return stem(source->name()) +
+         (has_function ? "+" + stem(std::string(trimmed(source->other()->name(), "-"))) : "");
 }
 
 std::string LoadedProgram::heading(const Terminal& terminal) const {
@@ -185,6 +203,23 @@ std::string LoadedProgram::heading(const Terminal& terminal) const {
     text += styled(line, Style::kBold, terminal) + "\n";
   }
   return text;
+}
+
+LoadedProgram load_program(const std::string& name, const MachineOptions& machine) {
+  const std::size_t plus = is_known_program(name) ? std::string::npos : name.rfind('+');
+  std::optional<std::string> score = machine.score;
+  if (plus != std::string::npos) score = name.substr(plus + 1);
+  if (!score) return load_program(name, machine.limits);
+  const std::int64_t most_bytes = machine.limits.max_source_bytes;
+  const auto alone = read_program(name.substr(0, plus), most_bytes);
+  if (alone->used_program()) {
+    throw request_failure(in_quotes(name) + " has a score function already: it begins with .use",
+                          "no --score");
+  }
+  auto source = std::make_shared<const toy::SourceText>(alone->name(), alone->text(),
+                                                        read_score(*score, most_bytes));
+  auto program = assemble_or_fail(source, machine.limits);
+  return {std::move(source), std::move(program)};
 }
 
 LoadedProgram load_program(const std::string& name, const toy::Limits& limits) {

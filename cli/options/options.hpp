@@ -53,6 +53,7 @@ struct MachineOptions {
   std::string operands;
   std::string sram;  // "48KiB", or a GPU's name
   std::string costs;
+  std::optional<std::string> score;  // a function of the scores, for read_score
   toy::Limits limits;
   double max_seconds = 0;  // 0: no limit
   std::string max_memory;  // empty: no limit
@@ -95,6 +96,9 @@ struct LoadedProgram {
   /// Returns the file's name without folders and ending.
   std::string short_name() const;
 };
+/// `name` is one for read_program. With a + and the name of a score function behind it, as in
+/// "flash2+soft_cap", the program has that function, otherwise the machine's (--score).
+LoadedProgram load_program(const std::string& name, const MachineOptions& machine);
 LoadedProgram load_program(const std::string& name, const toy::Limits& limits);
 LoadedProgram load_text(const std::string& name, const std::string& text);
 

@@ -63,7 +63,7 @@ std::string draw_picture(const PictureFlags& flags) {
   std::vector<PicturedProgram> programs;
   const bool needs_run = flags.kind != "memory" && flags.kind != "timeline";
   for (const std::string& name : flags.programs) {
-    LoadedProgram loaded = load_program(name, flags.machine.limits);
+    LoadedProgram loaded = load_program(name, flags.machine);
     toy::BoundProgram bound = loaded.bind(flags.machine.binding());
     sources.push_back(
         std::make_unique<PictureSource>(PictureSource{std::move(loaded), std::move(bound)}));

@@ -21,6 +21,7 @@ constexpr int kDapFrame = 1;
 constexpr std::int64_t kMostChangedBytes =
     1 << 24;                            // of a file that is compared with its text at launch
 constexpr std::int64_t kDapSource = 1;  // the program, for a client that cannot read its file
+constexpr std::int64_t kDapOther = 2;   // its score function, or the program of a function
 
 DapBreakpoints::Wanted wanted_in(const json& one, std::string text) {
   return {std::move(text), text_in(one, "hitCondition"), text_in(one, "logMessage"), {}};
@@ -186,6 +187,8 @@ json DapServer::source(const json& arguments) {
       number == 0 && source != arguments.end() && source->is_object()) {
     number = is_launched_source(*source) ? kDapSource : 0;
   }
+  const auto& other = launched_->loaded.source->other();
+  if (number == kDapOther && other) return {{"content", other->text()}, {"mimeType", "text/plain"}};
   if (number != kDapSource) throw Refused{"there is no source " + std::to_string(number)};
   return {{"content", launched_->loaded.source->text()}, {"mimeType", "text/plain"}};
 }
@@ -196,12 +199,15 @@ json DapServer::stack_trace(const json& arguments) {
   const std::uint32_t line = at_end
                                  ? static_cast<std::uint32_t>(launched_->loaded.source->num_lines())
                                  : program().instructions[point.site].span.line;
+  const toy::SourceText& text = *launched_->loaded.source;
+  const bool is_in_other = line > text.num_lines();
+  const json other_source{{"name", text.name_of(line)}, {"sourceReference", kDapOther}};
   const json frame{
       {"id", kDapFrame},
       {"name", "step " + std::to_string(replay().step()) + " of " +
                    std::to_string(replay().total_steps()) + (at_end ? ", at the end" : "")},
-      {"source", launched_source()},
-      {"line", to_client_line(line)},
+      {"source", is_in_other ? other_source : launched_source()},
+      {"line", to_client_line(text.number_in_part(line))},
       {"column", columns_start_at_1_ ? 1 : 0}};
   const bool is_wanted = number_in(arguments, "startFrame", 0) <= 0;
   return {{"stackFrames", is_wanted ? json::array({frame}) : json::array()}, {"totalFrames", 1}};

@@ -205,7 +205,7 @@ json DapServer::launch(const json& arguments) {
   Launched made;
   made.is_debugged = !switch_in(arguments, "noDebug", false);
   made.stops_on_entry = made.is_debugged && switch_in(arguments, "stopOnEntry", true);
-  made.loaded = load_program(program, machine.limits);
+  made.loaded = load_program(program, machine);
   made.bound = std::make_unique<toy::BoundProgram>(made.loaded.bind(machine.binding()));
   const toy::SourceText& text = *made.loaded.source;
   auto dram = value_or_fail(toy::InitialDram::make(*made.bound, run.input_sources()), text);

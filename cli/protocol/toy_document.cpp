@@ -26,10 +26,21 @@ ToyDocument::ToyDocument(const std::string& name, const std::string& text,
     diagnostics_.push_back(
         {toy::Severity::kError, toy::Fault::kLimit, {1, 1, 1}, error.what(), {}, {}});
   }
+  // What is wrong in a bundled program's lines is shown where the text names the program.
+  for (toy::Diagnostic& one : diagnostics_) {
+    if (one.span.line > source_->num_lines()) one.span = {1, 1, 1};
+  }
   if (!program_ && previous) {
     last_valid_ = previous->is_valid() ? previous : previous->last_valid_;
     if (last_valid_) find_old_lines(*previous);
   }
+}
+
+/// Without the lines of the program that a line .use names.
+std::vector<LineHint> ToyDocument::own_lines(std::vector<LineHint> hints) const {
+  const auto last = static_cast<std::uint32_t>(source_->num_lines());
+  std::erase_if(hints, [&](const LineHint& hint) { return hint.line > last; });
+  return hints;
 }
 
 /// A change has one place, and the lines before and after it are those of the version before. So lines
@@ -83,7 +94,7 @@ const LineCosts& ToyDocument::costs() const {
 }
 
 std::vector<LineHint> ToyDocument::hints() const {
-  if (is_valid()) return costs().hints();
+  if (is_valid()) return own_lines(costs().hints());
   if (!last_valid_) return {};
   std::vector<std::uint32_t> new_lines(last_valid_->source().num_lines() + 1, 0);
   for (std::uint32_t line = 1; line < old_lines_.size(); ++line) new_lines[old_lines_[line]] = line;

@@ -57,6 +57,7 @@ class ToyDocument {
   std::vector<Symbol> symbols() const;
 
  private:
+  std::vector<LineHint> own_lines(std::vector<LineHint> hints) const;
   void bind_defaults();
   void find_old_lines(const ToyDocument& previous);
   /// Derived when first asked for: errors are wanted sooner.

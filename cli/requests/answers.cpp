@@ -53,7 +53,7 @@ Answer answer_trace(ObjectReader& request, const CallLimits& limits) {
   read_run(request, trace.run);
   request.finish();
   trace.check();
-  const LoadedProgram loaded = load_program(trace.program, trace.machine.limits);
+  const LoadedProgram loaded = load_program(trace.program, trace.machine);
   const toy::BoundProgram bound = loaded.bind(trace.machine.binding());
   std::ostringstream out;
   Traced traced = page ? write_trace_page(trace, loaded, bound, out)

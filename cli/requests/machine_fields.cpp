@@ -106,6 +106,7 @@ void read_machine(ObjectReader& request, const CallLimits& limits, ParameterValu
   machine.definitions = read_params(request, values);
   machine.registers = read_registers(request, values);
   machine.operands = request.one_of("operands", {"any", "pinned"}).value_or("");
+  machine.score = request.text("score");
   if (const Json* sram = request.any("sram")) {
     if (!sram->is_string() && !sram->is_number_unsigned()) {
       throw request.wrong("sram", "bytes, a size such as \"48KiB\", or a GPU: " + gpu_keys());

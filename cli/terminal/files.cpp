@@ -11,15 +11,16 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <span>
 #include <system_error>
 
-#include "bundled_program_files.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/terminal.hpp"
 #include "page_program_files.hpp"
 #include "text/encoding.hpp"
 #include "text/nearest.hpp"
 #include "text/whole_file.hpp"
+#include "toymachine/language/library.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -34,6 +35,30 @@ void on_signal(int signal) {
 }
 
 thread_local const GivenFiles* given_files = nullptr;
+
+std::vector<BundledProgram> sorted(std::span<const EmbeddedFile> files) {
+  std::vector<BundledProgram> all;
+  for (const EmbeddedFile& file : files) {
+    std::string_view name = file.name;
+    if (name.ends_with(kEnding)) name.remove_suffix(kEnding.size());
+    all.push_back({name, file.text});
+  }
+  std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.name < b.name; });
+  return all;
+}
+
+const BundledProgram* find_by_name(const std::vector<BundledProgram>& all, std::string_view name) {
+  if (name.ends_with(kEnding)) name.remove_suffix(kEnding.size());
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const BundledProgram& one) { return one.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+/// Returns the lines of a function that is written in a flag, with ; between them.
+std::shared_ptr<const toy::SourceText> score_lines(std::string text) {
+  std::replace(text.begin(), text.end(), ';', '\n');
+  return std::make_shared<toy::SourceText>("--score", std::move(text));
+}
 
 /// Similar names among bundled programs and programs in the same folder.
 std::string near_program(const std::string& name) {
@@ -165,25 +190,17 @@ std::string_view BundledProgram::title() const {
 }
 
 const std::vector<BundledProgram>& bundled_programs() {
-  static const std::vector<BundledProgram> programs = [] {
-    std::vector<BundledProgram> all;
-    for (const EmbeddedFile& file : bundled_program_files) {
-      std::string_view name = file.name;
-      if (name.ends_with(kEnding)) name.remove_suffix(kEnding.size());
-      all.push_back({name, file.text});
-    }
-    std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.name < b.name; });
-    return all;
-  }();
+  static const std::vector<BundledProgram> programs = sorted(toy::library_programs());
   return programs;
 }
 
+const std::vector<BundledProgram>& bundled_scores() {
+  static const std::vector<BundledProgram> scores = sorted(toy::library_scores());
+  return scores;
+}
+
 const BundledProgram* find_bundled_program(std::string_view name) {
-  if (name.ends_with(kEnding)) name.remove_suffix(kEnding.size());
-  for (const BundledProgram& program : bundled_programs()) {
-    if (program.name == name) return &program;
-  }
-  return nullptr;
+  return find_by_name(bundled_programs(), name);
 }
 
 GivenFiles::GivenFiles(std::map<std::string, std::string> texts) : texts_(std::move(texts)) {
@@ -211,6 +228,38 @@ std::shared_ptr<const toy::SourceText> read_program(const std::string& name,
                                 "a program file, or - for standard input"));
   }
   return bundled_or_fail(name);
+}
+
+bool is_known_program(const std::string& name) {
+  std::error_code code;
+  const bool is_file = given_files != nullptr ? given_files->texts().contains(name)
+                                              : fs::exists(fs::status(name, code));
+  return is_file || find_bundled_program(name) != nullptr;
+}
+
+std::shared_ptr<const toy::SourceText> read_score(const std::string& name_or_lines,
+                                                  std::int64_t most_bytes) {
+  const bool is_lines = name_or_lines.find_first_of(" \t\n;") != std::string::npos &&
+                        !name_or_lines.ends_with(kEnding);
+  if (is_lines) return score_lines(name_or_lines);
+  std::error_code code;
+  const bool is_file = given_files != nullptr ? given_files->texts().contains(name_or_lines)
+                                              : fs::exists(fs::status(name_or_lines, code));
+  const BundledProgram* bundled = find_by_name(bundled_scores(), name_or_lines);
+  if (!is_file && bundled != nullptr) {
+    return std::make_shared<toy::SourceText>(std::string(bundled->name) + std::string(kEnding),
+                                             std::string(bundled->text));
+  }
+  if (is_file || name_or_lines == "-") {
+    return std::make_shared<toy::SourceText>(
+        name_or_lines, read_text_file(name_or_lines, most_bytes, "a file with a score function"));
+  }
+  std::vector<std::string> names;
+  for (const BundledProgram& one : bundled_scores()) names.emplace_back(one.name);
+  throw request_failure(
+      "there is no score function " + in_quotes(name_or_lines),
+      "a file, a name that `flashlab programs` lists, or lines such as \"MUL S, 2, S\"",
+      nearest(name_or_lines, names).value_or(""));
 }
 
 std::string read_text_file(const std::string& name, std::int64_t most_bytes,

@@ -24,6 +24,8 @@ struct BundledProgram {
 /// Returns the programs sorted by name.
 const std::vector<BundledProgram>& bundled_programs();
 const BundledProgram* find_bundled_program(std::string_view name);
+/// Returns the functions of the scores that are inside the binary, sorted by name.
+const std::vector<BundledProgram>& bundled_scores();
 
 /// While it exists, this thread opens no file. The functions below find these texts, by name, and
 /// bundled programs alone.
@@ -48,6 +50,14 @@ class GivenFiles {
 /// longer than `most_bytes`, which is checked before reading.
 std::shared_ptr<const toy::SourceText> read_program(const std::string& name,
                                                     std::int64_t most_bytes);
+
+/// Whether read_program has a program for the name: a file, or a bundled program.
+bool is_known_program(const std::string& name);
+
+/// Returns a function of the scores: a file's, a bundled one's by its name, or the lines themselves, with ;
+/// between them. Throws Failure as above.
+std::shared_ptr<const toy::SourceText> read_score(const std::string& name_or_lines,
+                                                  std::int64_t most_bytes);
 
 /// Returns the text of a regular file, or of standard input for `-`. Throws Failure as above; the
 /// message says that `expected` was expected: "a file that `flashlab grade --json` wrote".

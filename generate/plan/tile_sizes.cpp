@@ -110,7 +110,9 @@ class SizeWalk {
         if (spec.arity == 1) return first;
         const TileSize second = size_of(tree.arguments[1], instruction);
         // A sum of products keeps the product's size.
-        return tree.arguments[0].operation == Operation::kProduct ? first : united(first, second);
+        if (tree.arguments[0].operation == Operation::kProduct) return first;
+        const TileSize both = united(first, second);
+        return spec.arity == 2 ? both : united(both, size_of(tree.arguments[2], instruction));
       }
       case toy::ShapeRule::kProduct:
         return {first.rows, size_of(tree.arguments[1], instruction).cols};

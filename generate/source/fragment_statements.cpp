@@ -236,7 +236,17 @@ void FragmentStatements::put_copy(std::size_t v) {
   line(access_.before_read(v));
 }
 
+std::optional<double> FragmentStatements::constant(std::size_t at, std::size_t i) const {
+  const toy::BoundOperand& operand = instruction(at).operands[i];
+  if (operand.kind != toy::OperandKind::kConstant) return std::nullopt;
+  const std::int64_t number = operand.index.constant - program_.num_registers;
+  return program_.constants[static_cast<std::size_t>(number)];
+}
+
 std::string FragmentStatements::operand(std::size_t at, std::size_t i, bool is_turned) {
+  if (const auto number = constant(at, i)) {
+    return "scalar(" + number_text(*number, toy::ElementType::kFloat) + ")";
+  }
   const std::size_t v = value_at(at, i);
   switch (place(v).where) {
     case Where::kNumber:
@@ -267,6 +277,12 @@ void FragmentStatements::elementwise(std::size_t at) {
     line("// with the next line");
     return;
   }
+  if (step.masks() && toy::is_place(step.operation)) {
+    line("set_places<" +
+         std::string(step.operation == Operation::kColumnNumber ? "true" : "false") + ">(" + name +
+         ", " + text_of(instruction(at).operands[1].index, kernel_.names()) + ");");
+    return;
+  }
   if (step.masks()) {
     if (value_at(at, 0) != target) line("set(" + name + ", " + operand(at, 0, is_turned) + ");");
     line("mask<" + std::string(step.operation == Operation::kMaskedLeft ? "true" : "false") + ">(" +
@@ -286,10 +302,7 @@ std::string FragmentStatements::expression(std::size_t at, bool is_turned) {
     return first + sign + argument(1);
   };
   if (step.action == Action::kFill) {
-    const std::int64_t constant = instruction(at).operands[0].index.constant;
-    const double value =
-        program_.constants[static_cast<std::size_t>(constant - program_.num_registers)];
-    return "scalar(" + number_text(value, toy::ElementType::kFloat) + ")";
+    return argument(0);
   }
   if (step.action != Action::kOperation) return argument(0);
   if (step.operation == Operation::kExponential) {
@@ -304,8 +317,12 @@ std::string FragmentStatements::expression(std::size_t at, bool is_turned) {
   const toy::OperationSpec& spec = toy::spec_of(step.operation);
   const std::string name(spec.function);
   if (spec.arity == 1) return name + "(" + argument(0) + ")";
+  if (spec.arity == 3) {
+    const std::string first_two = both(", ");
+    return name + "(" + first_two + ", " + argument(2) + ")";
+  }
   if (!toy::is_sign(step.operation)) return name + "(" + both(", ") + ")";
-  const bool by_rows = step.operation == Operation::kOver && !is_turned &&
+  const bool by_rows = step.operation == Operation::kOver && !is_turned && !constant(at, 1) &&
                        place(value_at(at, 1)).where == Where::kRowValues;
   return by_rows ? "fast_quotient(" + both(", ") + ")" : both(" " + name + " ");
 }
@@ -315,17 +332,20 @@ bool FragmentStatements::is_exactly_needed(std::size_t exponential) const {
   const std::size_t target = value_at(exponential, written_operand(instruction(exponential)));
   if (place(target).where != Where::kFragment) return true;
   return std::any_of(plan_.steps.begin(), plan_.steps.end(), [&](const Step& step) {
-    if (step.kind != Step::Kind::kInstruction || step.action != Action::kFill) return false;
-    const std::int64_t constant = program_.instructions[step.site].operands[0].index.constant;
-    const double number =
-        program_.constants[static_cast<std::size_t>(constant - program_.num_registers)];
-    return std::isfinite(number) && std::abs(number) > kLarge;
+    if (step.kind != Step::Kind::kInstruction) return false;
+    const auto at = static_cast<std::size_t>(&step - plan_.steps.data());
+    for (std::size_t i = 0; i < instruction(at).operands.size(); ++i) {
+      const auto number = constant(at, i);
+      if (number && std::isfinite(*number) && std::abs(*number) > kLarge) return true;
+    }
+    return false;
   });
 }
 
 bool FragmentStatements::is_difference_of_next(std::size_t at) const {
   if (plan_.steps[at].kind != Step::Kind::kInstruction ||
-      !plan_.steps[at].does(Operation::kMinus) || !plan_.values.only_for_next[at]) {
+      !plan_.steps[at].does(Operation::kMinus) || !plan_.values.only_for_next[at] ||
+      constant(at, 0) || constant(at, 1)) {
     return false;
   }
   const Step& next = plan_.steps[at + 1];
@@ -340,8 +360,11 @@ bool FragmentStatements::is_difference_of_next(std::size_t at) const {
 void FragmentStatements::scale(std::size_t at, std::size_t target) {
   line(access_.before_write(target));
   const std::size_t number = value_at(at, 0) == target ? 1 : 0;
+  const auto known = constant(at, number);
   line("scale<" + threads() + ">(" + names_.value(target) + ", " +
-       names_.value(value_at(at, number)) + ".value);");
+       (known ? number_text(*known, toy::ElementType::kFloat)
+              : names_.value(value_at(at, number)) + ".value") +
+       ");");
   access_.written(target);
   // Here and not before the first read: that may be in a loop, where each iteration would wait.
   if (plan_.has_warpgroups) line(access_.before_read(target));

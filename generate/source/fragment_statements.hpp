@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -80,6 +81,8 @@ class FragmentStatements {
   void put_copy(std::size_t v);
   /// An operand beside a fragment that is held transposed, or not.
   std::string operand(std::size_t at, std::size_t i, bool is_turned);
+  /// The operand's number, if it is a constant.
+  std::optional<double> constant(std::size_t at, std::size_t i) const;
   void elementwise(std::size_t at);
   std::string expression(std::size_t at, bool is_turned);
   /// Whether e^(a - b) takes two operations before the power: for a few numbers, and if a program

@@ -162,6 +162,7 @@ const std::set<std::string>& reserved_words() {
                                                   "mask",
                                                   "put",
                                                   "scale",
+                                                  "set_places",
                                                   "set_product",
                                                   "shared_at",
                                                   "tensor_product",

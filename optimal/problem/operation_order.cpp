@@ -86,11 +86,10 @@ class OrderMaker {
   std::int32_t line(std::size_t s) const {
     return static_cast<std::int32_t>(bound_.instructions[steps_[s].site].span.line);
   }
-
   /// Marks the steps that an output's last value depends on, going backwards from the end.
   void find_live_steps() {
     live_.assign(steps_.size(), 0);
-    std::vector<char> register_wanted(at(unrolled_.num_registers), 0);
+    std::vector<char> register_wanted(num_slots_, 0);
     std::vector<char> cell_wanted(at(unrolled_.dram_elements), 0);
     for (const toy::BoundArray& array : bound_.arrays) {
       if (array.role != toy::ArrayRole::kOutput) continue;
@@ -114,7 +113,7 @@ class OrderMaker {
 
   /// Names the value that each step writes; collects the events and the values that they read.
   void name_values() {
-    std::vector<std::int32_t> registers(at(unrolled_.num_registers), kNone);
+    std::vector<std::int32_t> registers(num_slots_, kNone);
     std::vector<std::int32_t> cells(at(unrolled_.dram_elements), kNone);
     written_.assign(steps_.size(), kNone);
     order_.in_order.assign(steps_.size(), 0);
@@ -376,6 +375,7 @@ class OrderMaker {
 
   const toy::BoundProgram& bound_;
   const toy::UnrolledProgram& unrolled_;
+  const std::size_t num_slots_ = at(unrolled_.num_registers) + unrolled_.constants.size();
   const std::vector<UnrolledStep>& steps_;
   const std::vector<RowFacts>& facts_;
   const bool pinned_;

@@ -96,7 +96,7 @@ class Editor {
     for (const {0: word, index} of line.matchAll(/[;#].*|\.?[A-Za-z_]\w*|\d+(?:\.\d+)?|\s+|./gu)) {
       const kind = /^[;#]/.test(word) ? "comment"
         : /^\./.test(word) && word.length > 1 ? "directive"
-        : /^(for|in|end|step|min|max|tiles|ceildiv|float|double|bf16|fp16|tile|any|pinned)$/.test(word) ? "keyword"
+        : /^(for|in|end|step|min|max|tiles|ceildiv|float|double|bf16|fp16|tile|any|pinned|constants)$/.test(word) ? "keyword"
         : this.mnemonics.has(word.toUpperCase()) ? "mnemonic"
         : /^[Rr]\d+$/.test(word) ? "register"
         : /^\d/.test(word) ? "number" : "";

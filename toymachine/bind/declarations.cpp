@@ -1,9 +1,11 @@
 #include "toymachine/bind/declarations.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "text/lists.hpp"
 #include "text/nearest.hpp"
+#include "text/numbers.hpp"
 #include "toymachine/bind/ranges.hpp"
 
 namespace flashlab::toy::detail {
@@ -102,11 +104,21 @@ class Declarations : BindingStep {
   void params() {
     std::vector<std::string> names;
     for (const ParamDeclaration& param : program_.params) names.push_back(param.name);
-    for (const auto& [name, value] : binding_.params) {
-      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    for (const auto& [name, value] : binding_.reals) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+      error({}, "'" + short_text(value) + "' is not a value for the parameter '" + name + "'",
+            "a whole number", Fault::kRequest);
+    }
+    std::set<std::string> given;
+    for (const auto& [name, value] : binding_.params) given.insert(name);
+    for (const auto& [name, value] : binding_.reals) given.insert(name);
+    std::vector<std::string> known = names;
+    for (const ConstDeclaration& constant : program_.consts) known.push_back(constant.name);
+    for (const std::string& name : given) {
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
       error({}, "the program has no parameter '" + name + "'",
             names.empty() ? "no -D: this program has no parameters" : "one of " + joined(names),
-            Fault::kRequest, nearest(name, names).value_or(""));
+            Fault::kRequest, nearest(name, known).value_or(""));
     }
     for (std::size_t i = 0; i < program_.params.size(); ++i) param(i);
     for (const auto& value : values_.params) bound_.params.push_back(value.value_or(0));
@@ -166,6 +178,17 @@ class Declarations : BindingStep {
 
   void consts() {
     for (std::size_t i = 0; i < program_.consts.size(); ++i) {
+      const std::string& name = program_.consts[i].name;
+      const auto whole = binding_.params.find(name);
+      const auto real = binding_.reals.find(name);
+      if (whole != binding_.params.end()) {
+        values_.consts[i] = whole->second;
+        continue;
+      }
+      if (real != binding_.reals.end()) {
+        values_.consts[i] = real->second;
+        continue;
+      }
       if (!program_.consts[i].value) continue;
       values_.consts[i] = evaluate(*program_.consts[i].value, values_, diagnostics_);
     }

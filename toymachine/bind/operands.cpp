@@ -137,6 +137,7 @@ class OperandChecker : BindingStep {
       std::int64_t factor = 0;
       for (BoundOperand& operand : instruction.operands) {
         if (operand.kind == OperandKind::kConstant) {
+          check_constant(instruction, operand);
           operand.index.constant += bound_.num_registers;
         } else if (is_memory(operand.kind)) {
           check_cell(instruction, operand);
@@ -169,6 +170,15 @@ class OperandChecker : BindingStep {
     error(operand.span,
           "factor " + std::to_string(factor + 1) + " is not R" + std::to_string(factor),
           "R" + std::to_string(factor) + ": operands are pinned");
+  }
+
+  /// A machine with a rule of its own, as an exercise has, decides whether constants are operands.
+  void check_constant(const BoundInstruction& instruction, const BoundOperand& operand) {
+    const bool refused =
+        program_.operand_rule == OperandRule::kConstants &&
+        binding_.operand_rule.value_or(OperandRule::kConstants) != OperandRule::kConstants;
+    if (!refused || !instruction_set()[instruction.row].takes_constants()) return;
+    error(operand.span, "an operand is a constant", "a register: here all operands are registers");
   }
 
   void check_machine(const BoundOperand& operand) {

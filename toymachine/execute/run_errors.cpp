@@ -90,7 +90,8 @@ Diagnostic misfit_error(const RunPlace& place, const std::array<Shape, kMaxOpera
   return at(place, instruction.span, "the tiles do not fit together: " + text,
             product ? "as many columns in the first factor as rows in the second, and an addend "
                       "that fits their product"
-                    : "tiles of one shape, a column of as many rows, or a scalar");
+                    : "tiles of one shape, a column of as many rows, a row of as many "
+                      "columns, or a scalar");
 }
 
 Diagnostic range_error(const RunPlace& place, std::size_t position) {

@@ -35,15 +35,23 @@ BasicShape<Extent> transposed(const BasicShape<Extent>& a) {
 }
 
 /// For elementwise operations: a scalar matches everything, a column every tile with the same
-/// number of rows.
+/// number of rows, and a row every tile with the same number of columns.
 template <class Extent>
 BasicShape<Extent> broadcast(const BasicShape<Extent>& a, const BasicShape<Extent>& b) {
   if (!a.fits || !b.fits) return misfit<Extent>();
   if (a == b || b.is_scalar()) return a;
   if (a.is_scalar()) return b;
-  if (!(a.rows == b.rows)) return misfit<Extent>();
-  if (is_one(a.cols)) return b;
-  return is_one(b.cols) ? a : misfit<Extent>();
+  const bool rows_fit = a.rows == b.rows || is_one(a.rows) || is_one(b.rows);
+  const bool columns_fit = a.cols == b.cols || is_one(a.cols) || is_one(b.cols);
+  if (!rows_fit || !columns_fit) return misfit<Extent>();
+  return {is_one(a.rows) ? b.rows : a.rows, is_one(a.cols) ? b.cols : a.cols};
+}
+
+/// The same for three operands, of which any two may differ from the result.
+template <class Extent>
+BasicShape<Extent> broadcast_of_three(const BasicShape<Extent>& a, const BasicShape<Extent>& b,
+                                      const BasicShape<Extent>& c) {
+  return broadcast(broadcast(a, b), c);
 }
 
 /// A matrix product; adding to it does not enlarge it.
@@ -60,6 +68,8 @@ auto operated(OperationTag<kOperation>, const BasicShape<Extent>& a, const More&
     return BasicShape<Extent>{a.rows, Extent{1}, a.fits};
   } else if constexpr (kRule == ShapeRule::kElementwise && sizeof...(more) == 1) {
     return broadcast<Extent>(a, more...);
+  } else if constexpr (kRule == ShapeRule::kElementwise && sizeof...(more) == 2) {
+    return broadcast_of_three<Extent>(a, more...);
   } else {
     static_assert(kRule == ShapeRule::kMask || sizeof...(more) == 0);
     return BasicShape<Extent>(a);

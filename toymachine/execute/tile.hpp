@@ -108,6 +108,11 @@ struct TileBinary {
   TileView<Element> a, b;
 };
 template <class Element>
+struct TileTernary {
+  Operation operation;
+  TileView<Element> a, b, c;
+};
+template <class Element>
 struct TileUnary {
   Operation operation;
   TileView<Element> a;
@@ -121,7 +126,7 @@ template <class Element>
 struct TileMask {
   Operation operation;
   TileView<Element> a;
-  std::int64_t first_row, first_column;
+  std::int64_t first_row = 0, first_column = 0;
 };
 template <class Element>
 struct TileProduct {
@@ -141,9 +146,15 @@ auto operated(OperationTag<kOperation>, const TileView<E>& a, const More&... mor
   } else if constexpr (kRule == ShapeRule::kColumn) {
     return TileReduce<E>{kOperation, a};
   } else if constexpr (kRule == ShapeRule::kMask) {
-    return TileMask<E>{kOperation, a, more...};
+    if constexpr (kOperation == Operation::kColumnNumber) {
+      return TileMask<E>{kOperation, a, 0, more...};
+    } else {
+      return TileMask<E>{kOperation, a, more...};
+    }
   } else if constexpr (sizeof...(more) == 0) {
     return TileUnary<E>{kOperation, a};
+  } else if constexpr (sizeof...(more) == 2) {
+    return TileTernary<E>{kOperation, a, more...};
   } else {
     return TileBinary<E>{kOperation, a, more...};
   }
@@ -165,6 +176,13 @@ bool evaluate(const TileBinary<E>& e, Block<E> out) {
   const Shape whole{out.rows, out.cols};
   const auto at = static_cast<std::size_t>(e.operation);
   return tile_kernels<E>().binary[at](out, e.a.strided(whole), e.b.strided(whole));
+}
+template <class E>
+bool evaluate(const TileTernary<E>& e, Block<E> out) {
+  const Shape whole{out.rows, out.cols};
+  const auto at = static_cast<std::size_t>(e.operation);
+  return tile_kernels<E>().ternary[at](out, e.a.strided(whole), e.b.strided(whole),
+                                       e.c.strided(whole));
 }
 template <class E>
 bool evaluate(const TileUnary<E>& e, Block<E> out) {

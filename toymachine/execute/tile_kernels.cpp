@@ -88,6 +88,22 @@ bool tile_binary(Block<Element> out, Strided<Element> a, Strided<Element> b) {
   return legal(out);
 }
 
+template <Operation kOperation, class Element>
+bool tile_ternary(Block<Element> out, Strided<Element> a, Strided<Element> b, Strided<Element> c) {
+  for (std::int64_t r = 0; r < out.rows; ++r) {
+    Element* to = out.data + r * out.stride;
+    const Element* from_a = a.data + r * a.row_stride;
+    const Element* from_b = b.data + r * b.row_stride;
+    const Element* from_c = c.data + r * c.row_stride;
+    FLASHLAB_INDEPENDENT_ITERATIONS
+    for (std::int64_t col = 0; col < out.cols; ++col) {
+      to[col] = operated(OperationTag<kOperation>(), from_a[col * a.column_stride],
+                         from_b[col * b.column_stride], from_c[col * c.column_stride]);
+    }
+  }
+  return legal(out);
+}
+
 template <Operation kOperation>
 struct TileFunction {
   template <class Element>
@@ -142,8 +158,14 @@ bool mask(Block<Element> out, Strided<Element> a, std::int64_t first_row,
     Element* to = out.data + r * out.stride;
     const Element* from = a.data + r * a.row_stride;
     for (std::int64_t c = 0; c < out.cols; ++c) {
-      to[c] = operated(OperationTag<kOperation>(), from[c * a.column_stride], first_row + r,
-                       first_column + c);
+      const Element value = from[c * a.column_stride];
+      if constexpr (kOperation == Operation::kRowNumber) {
+        to[c] = operated(OperationTag<kOperation>(), value, first_row + r);
+      } else if constexpr (kOperation == Operation::kColumnNumber) {
+        to[c] = operated(OperationTag<kOperation>(), value, first_column + c);
+      } else {
+        to[c] = operated(OperationTag<kOperation>(), value, first_row + r, first_column + c);
+      }
     }
   }
   return true;
@@ -200,6 +222,14 @@ constexpr TileKernels<Element> kernels() {
         constexpr OperationSpec kSpec = spec_of(kOperation);
         if constexpr (kSpec.shape == ShapeRule::kElementwise && kSpec.arity == 2) {
           return &tile_binary<kOperation, Element>;
+        }
+        return nullptr;
+      });
+  result.ternary = operation_table<typename Kernels::Ternary>(
+      []<Operation kOperation>(OperationTag<kOperation>) -> typename Kernels::Ternary {
+        constexpr OperationSpec kSpec = spec_of(kOperation);
+        if constexpr (kSpec.shape == ShapeRule::kElementwise && kSpec.arity == 3) {
+          return &tile_ternary<kOperation, Element>;
         }
         return nullptr;
       });

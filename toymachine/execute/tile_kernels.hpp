@@ -40,13 +40,15 @@ struct Factor {
 template <class Element>
 struct TileKernels {
   using Binary = bool (*)(Block<Element>, Strided<Element>, Strided<Element>);
+  using Ternary = bool (*)(Block<Element>, Strided<Element>, Strided<Element>, Strided<Element>);
   using Unary = bool (*)(Block<Element>, Strided<Element>);
   /// The result is a block of one column.
   using Reduce = bool (*)(Block<Element>, Strided<Element>, std::int64_t cols);
   using Mask = bool (*)(Block<Element>, Strided<Element>, std::int64_t first_row,
                         std::int64_t first_column);
-  std::array<Binary, kNumOperations> binary;  // an operand may be the block itself
-  std::array<Unary, kNumOperations> unary;    // the operand may be the block itself
+  std::array<Binary, kNumOperations> binary;    // an operand may be the block itself
+  std::array<Ternary, kNumOperations> ternary;  // the same
+  std::array<Unary, kNumOperations> unary;      // the operand may be the block itself
   std::array<Reduce, kNumOperations> reduce;
   std::array<Mask, kNumOperations> mask;
   Unary copy;

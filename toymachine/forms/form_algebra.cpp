@@ -76,14 +76,8 @@ struct FormAlgebra::Impl {
     switch (atom->kind) {
       case FormAtom::Kind::kInput:
         return store.input(atom->name, atom->indices);
-      case FormAtom::Kind::kFunction: {
-        if (atom->args.size() == 1) return store.apply(atom->operation, atom->args[0]);
-        const FormNode* result = atom->args[0];
-        for (std::size_t i = 1; i < atom->args.size(); ++i) {
-          result = store.apply(atom->operation, result, atom->args[i]);
-        }
-        return result;
-      }
+      case FormAtom::Kind::kFunction:
+        return store.apply(atom->operation, atom->args);
       case FormAtom::Kind::kUndefined:
         break;
     }
@@ -135,11 +129,14 @@ NormalForm FormAlgebra::local(const NormalForm& form) {
   return limited([&] { return impl_->shared(impl_->node(form)); });
 }
 
-NormalForm FormAlgebra::apply(Operation operation, const NormalForm& a, const NormalForm& b) {
+NormalForm FormAlgebra::apply(Operation operation, const NormalForm& a, const NormalForm& b,
+                              const NormalForm& c) {
   return limited([&] {
+    const std::size_t arity = spec_of(operation).arity;
     const FormNode* const first = impl_->node(a);
-    const FormNode* const second = spec_of(operation).arity == 2 ? impl_->node(b) : nullptr;
-    return impl_->shared(impl_->store.apply(operation, first, second));
+    const FormNode* const second = arity > 1 ? impl_->node(b) : nullptr;
+    const FormNode* const third = arity > 2 ? impl_->node(c) : nullptr;
+    return impl_->shared(impl_->store.apply(operation, first, second, third));
   });
 }
 NormalForm FormAlgebra::add(const NormalForm& a, const NormalForm& b) {
@@ -239,6 +236,9 @@ NormalForm FormAlgebra::substituted(const NormalForm& form, const Substitute& ce
         throw std::invalid_argument("a value that is undefined has no parts");
       }
       if (what.args.size() == 1) return apply(what.operation, first);
+      if (spec_of(what.operation).arity == 3) {
+        return apply(what.operation, first, visit(what.args[1]), visit(what.args[2]));
+      }
       for (std::size_t i = 1; i < what.args.size(); ++i) {
         first = apply(what.operation, first, visit(what.args[i]));
       }
@@ -325,6 +325,13 @@ class Evaluation {
         break;
       case FormAtom::Kind::kFunction:
         result = (*this)(atom.args[0]);
+        if (spec_of(atom.operation).arity == 3) {
+          const Points second = (*this)(atom.args[1]), third = (*this)(atom.args[2]);
+          for (std::size_t p = 0; p < num_points_; ++p) {
+            result[p] = detail::value_of(atom.operation, result[p], second[p], third[p]);
+          }
+          break;
+        }
         if (atom.args.size() == 1) apply(atom.operation, result, result);
         for (std::size_t i = 1; i < atom.args.size(); ++i) {
           apply(atom.operation, result, (*this)(atom.args[i]));

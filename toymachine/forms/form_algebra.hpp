@@ -56,8 +56,9 @@ class FormAlgebra {
 
   NormalForm number(double value);  // finite
   NormalForm cell(const std::string& array, const std::vector<std::int64_t>& indices);
-  /// Returns the operation on one or two scalars.
-  NormalForm apply(Operation operation, const NormalForm& a, const NormalForm& b = {});
+  /// Returns the operation on one to three scalars.
+  NormalForm apply(Operation operation, const NormalForm& a, const NormalForm& b = {},
+                   const NormalForm& c = {});
   NormalForm add(const NormalForm& a, const NormalForm& b);
   NormalForm subtract(const NormalForm& a, const NormalForm& b);
   NormalForm multiply(const NormalForm& a, const NormalForm& b);

@@ -17,6 +17,9 @@ FormValue operated(OperationTag<kOperation>, const FormValue& a, const More&... 
   constexpr auto kOnScalars = on_scalars(kOperation);
   if constexpr (!kOnScalars) {
     return a;
+  } else if constexpr (is_place(kOperation)) {
+    const double place = operated(OperationTag<kOperation>(), 0.0, more...);
+    return {a.store, a.store->number(Rational::of(place))};
   } else if constexpr (spec_of(kOperation).shape == ShapeRule::kMask) {
     const bool is_seen = operated(OperationTag<kOperation>(), 0.0, more...) == 0;
     return is_seen ? a : FormValue{a.store, a.store->minus_infinity()};

@@ -247,7 +247,26 @@ const FormNode* FormStore::odd_function(Operation operation, const FormNode* a) 
 
 const FormNode* FormStore::logarithm_of_two() { return logarithm(number(2)); }
 
-const FormNode* FormStore::apply(Operation operation, const FormNode* a, const FormNode* b) {
+/// 1 where a < b, if that is known. -inf is less than every number.
+const FormNode* FormStore::less(const FormNode* a, const FormNode* b) {
+  if (a == b || b->minus_infinity) return zero_;
+  if (a->minus_infinity) return one_;
+  const Rational* difference = as_rational(subtract(a, b));
+  if (difference != nullptr) return difference->sign() < 0 ? one_ : zero_;
+  return function(Operation::kLess, {a, b});
+}
+
+/// The form that is not chosen plays no part, so it may be -inf.
+const FormNode* FormStore::selected(const FormNode* condition, const FormNode* a,
+                                    const FormNode* b) {
+  if (a == b) return a;
+  if (condition->minus_infinity) return a;
+  if (const Rational* known = as_rational(condition)) return known->sign() != 0 ? a : b;
+  return function(Operation::kSelected, {condition, a, b});
+}
+
+const FormNode* FormStore::apply(Operation operation, const FormNode* a, const FormNode* b,
+                                 const FormNode* c) {
   switch (operation) {
     case Operation::kPlus:
       return add(a, b);
@@ -267,6 +286,10 @@ const FormNode* FormStore::apply(Operation operation, const FormNode* a, const F
       return a->minus_infinity ? number(-1) : odd_function(operation, a);
     case Operation::kReciprocal:
       return divide(one_, a);
+    case Operation::kLess:
+      return less(a, b);
+    case Operation::kSelected:
+      return selected(a, b, c);
     case Operation::kBinaryExponential:  // e^(a log 2)
       return a->minus_infinity ? zero_ : exponential(multiply(a, logarithm_of_two()));
     case Operation::kBinaryLogarithm:  // of what is not positive, an error
@@ -281,6 +304,14 @@ const FormNode* FormStore::apply(Operation operation, const FormNode* a, const F
   if (b != nullptr) args.push_back(b);
   return has_no_value ? undefined(std::string(spec_of(operation).name), std::move(args))
                       : function(operation, std::move(args));
+}
+
+const FormNode* FormStore::apply(Operation operation, const std::vector<const FormNode*>& args) {
+  if (args.size() == 1) return apply(operation, args[0]);
+  if (spec_of(operation).arity == 3) return apply(operation, args[0], args[1], args[2]);
+  const FormNode* result = args[0];
+  for (std::size_t i = 1; i < args.size(); ++i) result = apply(operation, result, args[i]);
+  return result;
 }
 
 }  // namespace flashlab::toy::detail

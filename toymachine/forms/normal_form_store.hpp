@@ -85,9 +85,12 @@ class FormStore {
   FormStore& operator=(const FormStore&) = delete;
 
   // Each of these throws FormTooLarge.
-  /// Returns the operation on one or two scalars: by its rule (normal_form_arithmetic.cpp), or a
+  /// Returns the operation on one to three scalars: by its rule (normal_form_arithmetic.cpp), or a
   /// function of its arguments that equals only itself.
-  const FormNode* apply(Operation operation, const FormNode* a, const FormNode* b = nullptr);
+  const FormNode* apply(Operation operation, const FormNode* a, const FormNode* b = nullptr,
+                        const FormNode* c = nullptr);
+  /// Returns the operation on all arguments of a function; a maximum may have many.
+  const FormNode* apply(Operation operation, const std::vector<const FormNode*>& args);
   const FormNode* number(const Rational& value);
   const FormNode* minus_infinity() const { return minus_infinity_; }
   const FormNode* input(std::string name, std::vector<std::int64_t> indices);
@@ -144,6 +147,8 @@ class FormStore {
   const FormNode* extreme(Operation operation, const FormNode* a, const FormNode* b);
   void add_argument(Operation operation, std::vector<const FormNode*>& args, const FormNode* form);
   const FormNode* absolute(const FormNode* a);
+  const FormNode* less(const FormNode* a, const FormNode* b);
+  const FormNode* selected(const FormNode* condition, const FormNode* a, const FormNode* b);
   const FormNode* odd_function(Operation operation, const FormNode* a);
   const FormNode* logarithm_of_two();
   const FormNode* raised(const FormNode* base, int exponent);

@@ -24,7 +24,7 @@ struct Numbered {
       return a;
     } else if constexpr (spec_of(kOperation).shape == ShapeRule::kMask) {
       const float seen = operated(OperationTag<kOperation>(), 0.0F, more...);
-      return seen == 0 ? a : Numbered{a.table, a.table->constant(seen)};
+      return seen == 0 && !is_place(kOperation) ? a : Numbered{a.table, a.table->constant(seen)};
     } else {
       return {a.table, a.table->operation(*kOnScalars, a.number, more.number...)};
     }
@@ -67,7 +67,13 @@ std::optional<float> ValueTable::constant_of(ValueNumber value) const {
 }
 
 /// Handles an operation that leaves an operand unchanged, or whose operands are all known.
-std::optional<ValueNumber> ValueTable::folded(Operation operation, ValueNumber a, ValueNumber b) {
+std::optional<ValueNumber> ValueTable::folded(Operation operation, ValueNumber a, ValueNumber b,
+                                              ValueNumber c) {
+  if (operation == Operation::kSelected) {
+    const auto condition = constant_of(a);
+    if (condition) return *condition != 0 ? b : c;
+    return b == c ? std::optional(b) : std::nullopt;
+  }
   const auto left = constant_of(a), right = constant_of(b);
   const bool unary = b == kNoValue;
   if (left && (unary || right)) {
@@ -112,11 +118,13 @@ ValueNumber ValueTable::set(Operation operation, ValueNumber a, ValueNumber b) {
   return parts.size() == 1 ? parts[0] : number({Kind::kOperation, operation}, std::move(parts));
 }
 
-ValueNumber ValueTable::operation(Operation operation, ValueNumber a, ValueNumber b) {
+ValueNumber ValueTable::operation(Operation operation, ValueNumber a, ValueNumber b,
+                                  ValueNumber c) {
   const Grouping grouping = spec_of(operation).grouping;
   if (grouping == Grouping::kSet) return set(operation, a, b);
-  if (const auto known = folded(operation, a, b)) return *known;
+  if (const auto known = folded(operation, a, b, c)) return *known;
   if (b == kNoValue) return number({Kind::kOperation, operation}, {a});
+  if (c != kNoValue) return number({Kind::kOperation, operation}, {a, b, c});
   if (grouping != Grouping::kFixed && b < a) std::swap(a, b);
   return number({Kind::kOperation, operation}, {a, b});
 }

@@ -31,8 +31,9 @@ class ValueTable {
  public:
   ValueNumber input(const std::string& array, std::int64_t element);
   ValueNumber constant(float value);
-  /// Of one or two scalars.
-  ValueNumber operation(Operation operation, ValueNumber a, ValueNumber b = kNoValue);
+  /// Of one to three scalars.
+  ValueNumber operation(Operation operation, ValueNumber a, ValueNumber b = kNoValue,
+                        ValueNumber c = kNoValue);
 
  private:
   enum class Kind : std::uint8_t { kInput, kConstant, kOperation };
@@ -40,7 +41,8 @@ class ValueTable {
 
   ValueNumber number(Made by, std::vector<std::uint32_t> parts);
   std::optional<float> constant_of(ValueNumber value) const;
-  std::optional<ValueNumber> folded(Operation operation, ValueNumber a, ValueNumber b);
+  std::optional<ValueNumber> folded(Operation operation, ValueNumber a, ValueNumber b,
+                                    ValueNumber c);
   ValueNumber set(Operation operation, ValueNumber a, ValueNumber b);
 
   struct Entry {

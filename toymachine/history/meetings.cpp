@@ -166,7 +166,7 @@ class MeetingFinder {
       const RecordedStep& step = run_.steps[at];
       if (next < products_.size() && products_[next].step == at) {
         meet(step.instruction->pass, products_[next++]);
-      } else if (!result_.passes.empty() && step.spec().has(OperandKind::kOffset)) {
+      } else if (!result_.passes.empty() && step.spec().is_mask()) {
         hide(step.value, result_.passes.back().path.back());
       }
     }

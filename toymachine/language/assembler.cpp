@@ -10,6 +10,9 @@
 #include "toymachine/language/declaration_parser.hpp"
 #include "toymachine/language/directive.hpp"
 #include "toymachine/language/lexer.hpp"
+#include "toymachine/language/library.hpp"
+#include "toymachine/language/name_collector.hpp"
+#include "toymachine/language/score_function.hpp"
 #include "toymachine/language/statement_parser.hpp"
 
 namespace flashlab::toy {
@@ -32,17 +35,31 @@ class Assembler {
       : source_(std::move(source)),
         limits_(limits),
         declarations_(program_, scope_, diagnostics_),
-        parser_(program_, scope_, diagnostics_) {
+        parser_(program_, scope_, diagnostics_),
+        function_(program_, scope_, diagnostics_) {
     program_.source = source_;
+    has_function_ = source_->used_program() || source_->other();
+    program_.has_score_function = has_function_;
     program_.passes.emplace_back();
   }
 
   Result<Program> run() {
     if (too_large()) return std::move(diagnostics_);
     read_lines();
-    collect_names();
+    if (has_function_) check_use();
+    detail::NameCollector(program_, scope_, diagnostics_).collect(lines_);
+    const std::optional<detail::ScoreMark> first_mark = find_mark();
+    if (has_function_) function_.collect(function_lines_, lines_);
     declare();
+    if (first_mark) {
+      function_.give_sizes(*first_mark);
+      function_.declare(declarations_);
+    }
     statements();
+    if (has_function_ && diagnostics_.empty() && !function_.has_instructions()) {
+      parser_.error(use_, "the score function has no instruction",
+                    "at least one, as in `flashlab programs soft_cap`");
+    }
     if (diagnostics_.empty() && program_.num_sites == 0) {
       parser_.error({}, "the program has no instruction", "at least one");
     }
@@ -65,9 +82,18 @@ class Assembler {
   }
 
   void read_lines() {
-    const auto count = static_cast<std::uint32_t>(source_->num_lines());
-    lines_.resize(count);
-    for (std::uint32_t i = 0; i < count; ++i) {
+    const auto own = static_cast<std::uint32_t>(source_->num_lines());
+    const auto both = static_cast<std::uint32_t>(source_->num_lines_of_both());
+    const bool is_function_first = source_->used_program().has_value();
+    read_lines(0, own, is_function_first ? function_lines_ : lines_);
+    read_lines(own, both, is_function_first ? lines_ : function_lines_);
+    if (!function_title_.empty()) program_.title += "; the scores: " + function_title_;
+  }
+
+  void read_lines(std::uint32_t first, std::uint32_t last, std::vector<Line>& lines) {
+    std::string& title = &lines == &lines_ ? program_.title : function_title_;
+    lines.resize(last - first);
+    for (std::uint32_t i = first; i < last; ++i) {
       check_budget(10);
       const std::string_view text = source_->line(i + 1);
       if (text.size() > kLongestLine) {
@@ -75,23 +101,63 @@ class Assembler {
                     "at most " + std::to_string(kLongestLine));
         continue;
       }
-      find_title(text);
-      if (!read_pass_line(text, i)) {
-        lines_[i].tokens = detail::tokenize(text, i + 1, diagnostics_);
+      find_title(text, title);
+      Line& line = lines[i - first];
+      if (!read_pass_line(text, i, line)) {
+        line.tokens = detail::tokenize(text, i + 1, diagnostics_);
       }
       if (diagnostics_.size() > kMostDiagnostics) return;
     }
   }
 
-  void find_title(std::string_view text) {
+  /// The line `.use PROGRAM` is the first of a function that has one.
+  void check_use() {
+    const std::optional<std::string>& used = source_->used_program();
+    if (!used) return;
+    const auto is_use = [](const Line& one) {
+      return detail::directive_of(one) == Directive::kUse;
+    };
+    const auto line = std::find_if(function_lines_.begin(), function_lines_.end(), is_use);
+    if (line == function_lines_.end()) return;
+    use_ = line->tokens[0].span;
+    const Token& name = line->tokens[1];
+    if (!source_->other()) {
+      std::vector<std::string> names;
+      for (const EmbeddedFile& file : library_programs()) {
+        names.emplace_back(file.name.substr(0, file.name.rfind('.')));
+      }
+      parser_.error(used->empty() ? use_ : name.span,
+                    used->empty() ? "this line names no program"
+                                  : "there is no bundled program '" + printable(*used) + "'",
+                    "a name that `flashlab programs` lists, such as .use flash2",
+                    nearest(*used, names).value_or(""));
+    }
+    function_lines_.erase(line);
+  }
+
+  /// Returns the sizes of the first mark, which the function's declarations may use. Errors of a mark are
+  /// reported when the statements are read.
+  std::optional<detail::ScoreMark> find_mark() {
+    if (!has_function_ || !diagnostics_.empty()) return std::nullopt;
+    for (const Line& line : lines_) {
+      if (detail::directive_of(line) != Directive::kScore) continue;
+      std::vector<Diagnostic> unused;
+      return StatementParser(program_, scope_, unused).score_sizes(line);
+    }
+    parser_.error(use_, "the program has no .score line, where a function of the scores would go",
+                  "a program with that line, such as flash2 or naive");
+    return std::nullopt;
+  }
+
+  static void find_title(std::string_view text, std::string& title) {
     const std::string line(trimmed(text, " \t"));
-    if (!program_.title.empty() || line.empty() || (line[0] != ';' && line[0] != '#')) return;
+    if (!title.empty() || line.empty() || (line[0] != ';' && line[0] != '#')) return;
     const auto start = line.find_first_not_of(";# \t");
-    if (start != std::string::npos) program_.title = printable(line.substr(start));
+    if (start != std::string::npos) title = printable(line.substr(start));
   }
 
   /// A pass title is free text, so its line has no tokens.
-  bool read_pass_line(std::string_view text, std::uint32_t index) {
+  static bool read_pass_line(std::string_view text, std::uint32_t index, Line& line) {
     constexpr std::string_view kWord = ".pass";
     const auto start = text.find_first_not_of(" \t");
     if (start == std::string_view::npos || !text.substr(start).starts_with(kWord)) return false;
@@ -100,125 +166,18 @@ class Assembler {
     rest = rest.substr(0, rest.find_first_of(";#"));
     const SourceSpan span{index + 1, static_cast<std::uint32_t>(start + 1),
                           static_cast<std::uint32_t>(kWord.size())};
-    lines_[index].title = printable(trimmed(rest, " \t"));
-    lines_[index].tokens = {{TokenKind::kDirective, text.substr(start, kWord.size()), 0, 0, span},
-                            {TokenKind::kEnd, {}, 0, 0, span}};
+    line.title = printable(trimmed(rest, " \t"));
+    line.tokens = {{TokenKind::kDirective, text.substr(start, kWord.size()), 0, 0, span},
+                   {TokenKind::kEnd, {}, 0, 0, span}};
     return true;
-  }
-
-  std::optional<Directive> directive_of(const Line& line) const {
-    if (line.tokens.empty() || line.tokens[0].kind != TokenKind::kDirective) return std::nullopt;
-    return detail::find_directive(line.tokens[0].text);
-  }
-
-  void collect_names() {
-    for (const Line& line : lines_) {
-      const auto directive = directive_of(line);
-      if (!directive || line.tokens.size() < 2) continue;
-      switch (*directive) {
-        case Directive::kParam:
-          collect_list(line, detail::NamedThing::Kind::kParam);
-          break;
-        case Directive::kMachines:
-          for (const std::size_t at : {1, 3}) {
-            if (at < line.tokens.size()) {
-              declare_name(line.tokens[at], detail::NamedThing::Kind::kParam);
-            }
-          }
-          break;
-        case Directive::kReg:
-          collect_list(line, detail::NamedThing::Kind::kRegister);
-          break;
-        case Directive::kConst:
-          declare_name(line.tokens[1], detail::NamedThing::Kind::kConst);
-          break;
-        case Directive::kInput:
-        case Directive::kTemp:
-        case Directive::kOutput:
-          declare_name(line.tokens[1], detail::NamedThing::Kind::kArray);
-          break;
-        case Directive::kName:
-          collect_label(line);
-          break;
-        default:
-          break;
-      }
-    }
-  }
-
-  /// Declares the first name of each entry in a list separated by commas.
-  void collect_list(const Line& line, detail::NamedThing::Kind kind) {
-    int depth = 0;
-    bool start = true;
-    for (std::size_t i = 1; i < line.tokens.size(); ++i) {
-      const Token& token = line.tokens[i];
-      if (start) declare_name(token, kind);
-      depth += (token.is("(") || token.is("[") ? 1 : 0) - (token.is(")") || token.is("]") ? 1 : 0);
-      start = depth == 0 && token.is(",");
-    }
-  }
-
-  void collect_label(const Line& line) {
-    for (std::size_t i = 1; i + 1 < line.tokens.size(); ++i) {
-      if (!line.tokens[i].is("=")) continue;
-      if (line.tokens[i + 1].kind != TokenKind::kIdentifier) return;
-      // The prime is removed when the iteration ends, so X' also declares a label X.
-      std::string name(line.tokens[i + 1].text);
-      ++scope_.labels[name];
-      for (; name.ends_with('\''); name.pop_back())
-        ++scope_.labels[name.substr(0, name.size() - 1)];
-      return;
-    }
-  }
-
-  void declare_name(const Token& token, detail::NamedThing::Kind kind) {
-    if (token.kind != TokenKind::kIdentifier) return;  // reported when the line is parsed
-    const std::string name(token.text);
-    const auto& functions = detail::function_names();
-    const bool reserved = name == "for" || name == "in" || name == "end" || name == "step" ||
-                          name == "inf" || name == "R" || name == "r" ||
-                          name.find('\'') != std::string::npos ||
-                          detail::register_number(name).has_value() ||
-                          std::find(functions.begin(), functions.end(), name) != functions.end();
-    if (reserved) {
-      parser_.error(token.span,
-                    detail::describe(token) + " cannot be declared: it is a word of the language",
-                    "another name");
-      return;
-    }
-    if (const auto first = scope_.declared.find(name); first != scope_.declared.end()) {
-      parser_.error(token.span,
-                    detail::describe(token) + " is declared twice, first in line " +
-                        std::to_string(first->second.span.line),
-                    "one declaration");
-      return;
-    }
-    std::size_t index = 0;
-    if (kind == detail::NamedThing::Kind::kParam) {
-      index = program_.params.size();
-      program_.params.push_back({name, nullptr, token.span});
-    } else if (kind == detail::NamedThing::Kind::kConst) {
-      index = program_.consts.size();
-      program_.consts.push_back({name, nullptr, token.span});
-    } else if (kind == detail::NamedThing::Kind::kRegister) {
-      index = program_.register_names.size();
-      program_.register_names.push_back({name, nullptr, nullptr, token.span});
-    } else {
-      index = program_.arrays.size();
-      ArrayDeclaration array;
-      array.name = name;
-      array.span = token.span;
-      program_.arrays.push_back(std::move(array));
-    }
-    scope_.declared[name] = {kind, index, token.span};
   }
 
   void declare() {
     for (const Line& line : lines_) {
-      const auto directive = directive_of(line);
+      const auto directive = detail::directive_of(line);
       if (!directive || !detail::is_declaration(*directive)) continue;
       given_once(line, *directive);
-      declare(line, *directive);
+      declarations_.declare(line, *directive);
     }
   }
 
@@ -235,34 +194,6 @@ class Assembler {
                     detail::describe(line.tokens[0]) + " is given twice, first in line " +
                         std::to_string(first),
                     "one");
-    }
-  }
-
-  void declare(const Line& line, Directive directive) {
-    switch (directive) {
-      case Directive::kIsa:
-        return declarations_.isa(line);
-      case Directive::kOperands:
-        return declarations_.operands(line);
-      case Directive::kRegisters:
-        return declarations_.registers(line);
-      case Directive::kMachines:
-        return declarations_.machines(line);
-      case Directive::kReg:
-        return declarations_.register_names(line);
-      case Directive::kParam:
-        return declarations_.params(line);
-      case Directive::kConst:
-        return declarations_.constant(line);
-      case Directive::kInput:
-        return declarations_.array(line, ArrayRole::kInput);
-      case Directive::kTemp:
-        return declarations_.array(line, ArrayRole::kTemp);
-      case Directive::kOutput:
-        return declarations_.array(line, ArrayRole::kOutput);
-      case Directive::kPass:
-      case Directive::kName:
-        return;
     }
   }
 
@@ -286,23 +217,21 @@ class Assembler {
     if (first.kind == TokenKind::kDirective) return directive_line(line);
     if (first.is_word("for")) return open_loop(line);
     if (first.is_word("end")) return close_loop(line);
-    if (auto instruction = parser_.instruction(line)) {
-      instruction->site = program_.num_sites++;
-      instruction->pass = program_.passes.size() - 1;
-      current_body().emplace_back().node = std::move(*instruction);
-    }
+    if (auto instruction = parser_.instruction(line)) add(std::move(*instruction));
+  }
+
+  void add(InstructionStatement instruction) {
+    instruction.site = program_.num_sites++;
+    instruction.pass = program_.passes.size() - 1;
+    current_body().emplace_back().node = std::move(instruction);
   }
 
   void directive_line(const Line& line) {
     const Token& word = line.tokens[0];
     const auto directive = detail::find_directive(word.text);
-    if (!directive) {
-      parser_.error(word.span, "unknown directive " + detail::describe(word),
-                    "a directive such as .input",
-                    nearest(word.text, language_words().directives).value_or(""));
-      return;
-    }
-    if (!open_loops_.empty() && *directive != Directive::kName) {
+    if (!directive) return parser_.unknown_directive(word);
+    const bool may_be_inside = *directive == Directive::kName || *directive == Directive::kScore;
+    if (!open_loops_.empty() && !may_be_inside) {
       parser_.error(word.span, detail::describe(word) + " is inside a loop",
                     "it outside all loops");
       return;
@@ -312,7 +241,16 @@ class Assembler {
         parser_.error(word.span, "this pass has no title", "words after .pass");
       program_.passes.push_back(line.title);
     } else if (*directive == Directive::kName) {
-      if (auto name = parser_.name(line)) current_body().emplace_back().node = std::move(*name);
+      auto name = parser_.name(line);
+      if (!name) return;
+      if (has_function_) name->claim = nullptr;  // it is about scores without the function
+      current_body().emplace_back().node = std::move(*name);
+    } else if (*directive == Directive::kScore) {
+      const auto mark = parser_.score(line);
+      if (!mark || !has_function_) return;
+      function_.insert(*mark, [&](InstructionStatement one) { add(std::move(one)); });
+    } else if (*directive == Directive::kUse) {
+      parser_.error(word.span, ".use is not the first line", "it before all other lines");
     }
   }
 
@@ -359,7 +297,11 @@ class Assembler {
   std::vector<Diagnostic> diagnostics_;
   DeclarationParser declarations_;
   StatementParser parser_;
-  std::vector<Line> lines_;
+  detail::ScoreFunction function_;
+  bool has_function_ = false;
+  std::string function_title_;
+  SourceSpan use_;  // the line .use, if there is one
+  std::vector<Line> lines_, function_lines_;
   std::vector<LoopStatement> open_loops_;
   std::array<std::uint32_t, detail::kDirectives.size()> first_lines_{};  // 0: not seen
   bool too_deep_ = false;  // the rest of the file is not read

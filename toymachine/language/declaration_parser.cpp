@@ -16,6 +16,36 @@ constexpr std::array<std::pair<std::string_view, ElementType>, 4> kElementTypes{
 
 }  // namespace
 
+void DeclarationParser::declare(const Line& line, Directive directive) {
+  switch (directive) {
+    case Directive::kIsa:
+      return isa(line);
+    case Directive::kOperands:
+      return operands(line);
+    case Directive::kRegisters:
+      return registers(line);
+    case Directive::kMachines:
+      return machines(line);
+    case Directive::kReg:
+      return register_names(line);
+    case Directive::kParam:
+      return params(line);
+    case Directive::kConst:
+      return constant(line);
+    case Directive::kInput:
+      return array(line, ArrayRole::kInput);
+    case Directive::kTemp:
+      return array(line, ArrayRole::kTemp);
+    case Directive::kOutput:
+      return array(line, ArrayRole::kOutput);
+    case Directive::kPass:
+    case Directive::kName:
+    case Directive::kScore:
+    case Directive::kUse:
+      return;
+  }
+}
+
 void DeclarationParser::isa(const Line& line) {
   Cursor cursor(line.tokens);
   cursor.take();
@@ -69,9 +99,11 @@ void DeclarationParser::operands(const Line& line) {
     program_.operand_rule = OperandRule::kAny;
   } else if (word.is_word("pinned")) {
     program_.operand_rule = OperandRule::kPinned;
+  } else if (word.is_word("constants")) {
+    program_.operand_rule = OperandRule::kConstants;
   } else {
-    error(word.span, "unknown operand rule " + describe(word), "any or pinned",
-          nearest(word.text, {"any", "pinned"}).value_or(""));
+    error(word.span, "unknown operand rule " + describe(word), "any, pinned or constants",
+          nearest(word.text, {"any", "pinned", "constants"}).value_or(""));
   }
 }
 

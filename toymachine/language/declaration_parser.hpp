@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "toymachine/language/directive.hpp"
 #include "toymachine/language/line_parser.hpp"
 
 namespace flashlab::toy::detail {
@@ -13,6 +14,14 @@ class DeclarationParser : public LineParser {
  public:
   using LineParser::LineParser;
 
+  /// Parses the line of a declaration.
+  void declare(const Line& line, Directive directive);
+  /// The first register without a name is the one after the other parser's.
+  void number_registers_after(const DeclarationParser& other) {
+    next_register_ = other.next_register_;
+  }
+
+ private:
   void isa(const Line& line);
   void operands(const Line& line);
   void registers(const Line& line);
@@ -22,7 +31,6 @@ class DeclarationParser : public LineParser {
   void constant(const Line& line);
   void array(const Line& line, ArrayRole role);
 
- private:
   /// Returns the index of the declaration for which the name was collected. Returns nothing if the
   /// name was refused or belongs to something else; both have been reported.
   std::optional<std::size_t> declared(const Token& word, NamedThing::Kind kind) const;

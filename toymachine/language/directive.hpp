@@ -21,9 +21,11 @@ enum class Directive : std::uint8_t {
   kTemp,
   kOutput,
   kPass,
-  kName
+  kName,
+  kScore,
+  kUse
 };
-inline constexpr std::array<std::pair<std::string_view, Directive>, 12> kDirectives{
+inline constexpr std::array<std::pair<std::string_view, Directive>, 14> kDirectives{
     {{".isa", Directive::kIsa},
      {".operands", Directive::kOperands},
      {".registers", Directive::kRegisters},
@@ -35,7 +37,9 @@ inline constexpr std::array<std::pair<std::string_view, Directive>, 12> kDirecti
      {".temp", Directive::kTemp},
      {".output", Directive::kOutput},
      {".pass", Directive::kPass},
-     {".name", Directive::kName}}};
+     {".name", Directive::kName},
+     {".score", Directive::kScore},
+     {".use", Directive::kUse}}};
 
 inline std::optional<Directive> find_directive(std::string_view word) {
   for (const auto& [name, directive] : kDirectives) {
@@ -44,6 +48,6 @@ inline std::optional<Directive> find_directive(std::string_view word) {
   return std::nullopt;
 }
 
-inline bool is_declaration(Directive d) { return d != Directive::kPass && d != Directive::kName; }
+inline bool is_declaration(Directive d) { return d < Directive::kPass; }
 
 }  // namespace flashlab::toy::detail

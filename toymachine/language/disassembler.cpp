@@ -58,6 +58,9 @@ class Disassembler {
     }
     line(".isa " + machine);
     if (program_.operand_rule == OperandRule::kPinned) line(".operands pinned");
+    const bool has_constants =
+        program_.operand_rule == OperandRule::kConstants || program_.has_score_function;
+    if (has_constants) line(".operands constants");
     if (program_.registers) line(".registers " + to_string(*program_.registers));
     for (const RegisterDeclaration& named : program_.register_names) {
       line(".reg " + named.name + (named.count ? "[" + to_string(*named.count) + "]" : ""));

@@ -320,6 +320,16 @@ ExpressionPtr ExpressionParser::reference(const Token& token) {
     e.index = v->second;
     return make(std::move(e));
   }
+  const auto given = scope_.given.find(token.text);
+  if (given != scope_.given.end() && given->second.value) {
+    if (given->second.varies && (usage_ == Usage::kParam || usage_ == Usage::kConst)) {
+      return fail(token.span, describe(token) + " is used where only constants are allowed",
+                  "parameters only");
+    }
+    e = *given->second.value;
+    e.span = token.span;
+    return make(std::move(e));
+  }
   const auto loop = std::find_if(scope_.loops.rbegin(), scope_.loops.rend(), same);
   if (loop != scope_.loops.rend()) {
     if (usage_ == Usage::kParam || usage_ == Usage::kConst) {

@@ -39,6 +39,12 @@ struct NamedThing {
   SourceSpan span{};  // where it is declared
 };
 
+/// A name that stands for an expression: in a score function, what the mark says.
+struct GivenName {
+  ExpressionPtr value;  // null: not known yet, or no expression
+  bool varies = false;  // has loop variables
+};
+
 /// The names that are visible on a line.
 struct Scope {
   std::map<std::string, NamedThing, std::less<>> declared;  // by directives
@@ -46,6 +52,9 @@ struct Scope {
   std::map<std::string, int, std::less<>> labels;           // every label of a .name line
   std::size_t visible_params = SIZE_MAX;                    // those declared earlier
   std::size_t visible_consts = SIZE_MAX;
+  // Of a score function:
+  std::map<std::string, GivenName, std::less<>> given;
+  const Scope* outer = nullptr;  // the program's
 };
 
 /// The place of an expression, which decides what it may contain.

@@ -55,6 +55,22 @@ struct InstructionSpec {
     }
     return false;
   }
+  /// Whether an expression may stand for a register that is read, if the program's .operands allow it:
+  /// where numbers are combined element by element. A single source would be a constant again.
+  constexpr bool takes_constants() const {
+    std::size_t sources = 0;
+    for (const OperandKind kind : kinds()) {
+      if (kind != OperandKind::kSource && kind != OperandKind::kDestination) return false;
+      sources += kind == OperandKind::kSource ? 1 : 0;
+    }
+    return sources > 1;
+  }
+  /// Whether it hides elements by their place: the offsets are a tile's first row and column.
+  constexpr bool is_mask() const {
+    std::size_t offsets = 0;
+    for (const OperandKind kind : kinds()) offsets += kind == OperandKind::kOffset ? 1 : 0;
+    return offsets == 2;
+  }
   constexpr bool is_load() const { return has(OperandKind::kMemorySource); }
   constexpr bool is_store() const { return has(OperandKind::kMemoryDestination); }
   constexpr bool is_update() const { return has(OperandKind::kMemoryUpdate); }

@@ -47,10 +47,10 @@ constexpr EffectWork operated(OperationTag<kOperation>, const Work&... arguments
   }
   return all;
 }
-/// Of a mask.
-template <Operation kOperation>
-constexpr EffectWork operated(OperationTag<kOperation>, const EffectWork& a, std::int64_t,
-                              std::int64_t) {
+/// Of a mask, or of the numbers of rows or columns.
+template <Operation kOperation, std::same_as<std::int64_t>... Offset>
+requires(sizeof...(Offset) > 0) constexpr EffectWork
+    operated(OperationTag<kOperation>, const EffectWork& a, Offset...) {
   return a;
 }
 
@@ -63,6 +63,8 @@ constexpr EffectWork effect_work(Effect effect) {
     return effect(kRead, kRead);
   } else if constexpr (std::is_invocable_v<Effect, EffectWork, EffectWork, EffectWork>) {
     return effect(kRead, kRead, kRead);
+  } else if constexpr (std::is_invocable_v<Effect, EffectWork, std::int64_t>) {
+    return effect(kRead, std::int64_t{0});
   } else {
     return effect(kRead, std::int64_t{0}, std::int64_t{0});
   }
@@ -216,6 +218,24 @@ inline constexpr auto kInstructionRows = std::tuple{
         "The logarithm to base 2 of a positive register; counted with the exponentials.",
         {}, "LOG2 R0, R0",
         [](const auto& a) { return binary_logarithm(a); }),
+    row("LESS", {kSrc, kSrc, kDst}, "Ra, Rb, Rd", "Rd = Ra < Rb",
+        "1 where the first of two registers is smaller, 0 elsewhere.",
+        {}, "LESS R0, R1, R2",
+        [](const auto& a, const auto& b) { return less(a, b); }),
+    row("SELECT", {kSrc, kSrc, kSrc, kDst}, "Ra, Rb, Rc, Rd", "Rd = Rb or Rc",
+        "The second register where the first is not 0, the third elsewhere; -inf is one more number.",
+        {}, "SELECT R2, R0, R1, R0",
+        [](const auto& condition, const auto& a, const auto& b) {
+          return selected(condition, a, b);
+        }),
+    row("ROW", {kSrc, OperandKind::kOffset, kDst}, "Rs, i, Rd", "Rd = row",
+        "The number of each element's row, for a tile like Rs that begins at row i.",
+        {}, "ROW R5, 0, R6",
+        [](const auto& a, std::int64_t first_row) { return row_number(a, first_row); }),
+    row("COL", {kSrc, OperandKind::kOffset, kDst}, "Rs, j, Rd", "Rd = column",
+        "The number of each element's column, for a tile like Rs that begins at column j.",
+        {}, "COL R5, 0, R6",
+        [](const auto& a, std::int64_t first_column) { return column_number(a, first_column); }),
 };
 // clang-format on
 

@@ -46,7 +46,8 @@ struct Limits {
 
 /// The caller's settings for one run of a program.
 struct Binding {
-  std::map<std::string, std::int64_t> params;  // overrides the program's defaults
+  std::map<std::string, std::int64_t> params;  // overrides the program's defaults, also of .const
+  std::map<std::string, double> reals;         // the same for a .const that is not a whole number
   std::optional<std::int64_t> registers;       // overrides the program's .registers
   std::optional<OperandRule> operand_rule;     // overrides the program's .operands
   /// Which machine of a program with .machines; without it, binding refuses such a program.

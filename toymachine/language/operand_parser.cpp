@@ -76,6 +76,11 @@ std::optional<Operand> OperandParser::register_operand(Cursor& cursor, const std
       return named_register(cursor, found->second.index);
     }
   }
+  if (is_of_program(cursor)) {
+    error(cursor.peek().span, describe(cursor.peek()) + " is a register of the program",
+          "S, or a register of the score function: .reg T");
+    return std::nullopt;
+  }
   const Token& word = cursor.take();
   Operand operand;
   operand.span = word.span;
@@ -96,7 +101,8 @@ std::optional<Operand> OperandParser::register_operand(Cursor& cursor, const std
   if (word.kind != TokenKind::kIdentifier || !number) {
     std::vector<std::string> names;
     for (const RegisterDeclaration& named : program_.register_names) names.push_back(named.name);
-    error(word.span, "found " + describe(word), "a register for " + role + ", such as R0",
+    error(word.span, "found " + describe(word),
+          "a register for " + role + (scope_.outer ? ": S, or one from .reg" : ", such as R0"),
           nearest(word.text, names).value_or(""));
     return std::nullopt;
   }
@@ -163,6 +169,36 @@ std::optional<Operand> OperandParser::value_operand(Cursor& cursor, Usage usage)
   return operand;
 }
 
+/// In a score function: whether a register of the program begins here.
+bool OperandParser::is_of_program(const Cursor& cursor) const {
+  const Token& word = cursor.peek();
+  if (!scope_.outer || word.kind != TokenKind::kIdentifier) return false;
+  const auto found = scope_.outer->declared.find(word.text);
+  if (found != scope_.outer->declared.end()) {
+    return found->second.kind == NamedThing::Kind::kRegister;
+  }
+  const bool is_computed = (word.text == "R" || word.text == "r") && cursor.peek(1).is("[");
+  return is_computed || register_number(word.text).has_value();
+}
+
+/// Whether an expression stands where a register may stand.
+bool OperandParser::is_constant(const Cursor& cursor, const InstructionSpec& spec,
+                                OperandKind kind) const {
+  const bool allowed = program_.operand_rule == OperandRule::kConstants || scope_.outer;
+  if (!allowed || kind != OperandKind::kSource || !spec.takes_constants()) return false;
+  const Token& word = cursor.peek();
+  if (word.kind != TokenKind::kIdentifier) return word.kind != TokenKind::kEnd;
+  if ((word.text == "R" || word.text == "r") && cursor.peek(1).is("[")) return false;
+  const auto found = scope_.declared.find(word.text);
+  const auto given = scope_.given.find(word.text);
+  if (given != scope_.given.end() && given->second.value) return true;
+  if (found == scope_.declared.end()) {
+    return !register_number(word.text) && (word.text == "inf" || cursor.peek(1).is("("));
+  }
+  return found->second.kind == NamedThing::Kind::kParam ||
+         found->second.kind == NamedThing::Kind::kConst;
+}
+
 /// Whether the first operand is of the kind of the last one, as if the destination came first.
 bool OperandParser::is_destination_first(const Token& word, const InstructionSpec& spec) const {
   const OperandKind first = spec.operands[0], last = spec.operands[spec.num_operands - 1];
@@ -178,7 +214,8 @@ bool OperandParser::is_destination_first(const Token& word, const InstructionSpe
 
 std::optional<Operand> OperandParser::operand(Cursor& cursor, const InstructionSpec& spec,
                                               std::size_t position) {
-  const OperandKind kind = spec.operands[position];
+  OperandKind kind = spec.operands[position];
+  if (is_constant(cursor, spec, kind)) kind = OperandKind::kConstant;
   const std::string role = operand_name(spec, position);
   if (position == 0 && is_destination_first(cursor.peek(), spec)) {
     error(cursor.peek().span,

@@ -22,6 +22,8 @@ class OperandParser : public LineParser {
   std::optional<Operand> named_register(Cursor& cursor, std::size_t name);
   std::optional<Operand> cell_operand(Cursor& cursor, const std::string& role);
   std::optional<Operand> value_operand(Cursor& cursor, Usage usage);
+  bool is_constant(const Cursor& cursor, const InstructionSpec& spec, OperandKind kind) const;
+  bool is_of_program(const Cursor& cursor) const;
   bool transposition(Cursor& cursor, Operand& operand);
   bool is_destination_first(const Token& word, const InstructionSpec& spec) const;
 };

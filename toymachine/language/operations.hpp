@@ -34,19 +34,23 @@ enum class Operation : std::uint8_t {
   kReciprocal,
   kBinaryExponential,
   kBinaryLogarithm,
+  kLess,
+  kSelected,
   kProduct,
   kRowMaximum,
   kRowSum,
   kMasked,
   kMaskedLeft,
+  kRowNumber,
+  kColumnNumber,
 };
 
 /// From the shapes of the arguments to that of the result.
 enum class ShapeRule : std::uint8_t {
-  kElementwise,  // element by element; a scalar or a column is repeated
+  kElementwise,  // element by element; a scalar, a column or a row is repeated
   kProduct,      // of matrices
   kColumn,       // one element for each row
-  kMask,         // the shape of the first argument; the others are its first row and first column
+  kMask,         // the shape of the first argument; the others are its first row or column, or both
 };
 
 /// The work of an operation or instruction, as a number of operations on scalars.
@@ -108,6 +112,10 @@ inline constexpr std::array kOperations{
                         FlopKind::kExponential),
     detail::elementwise(Operation::kBinaryLogarithm, "log2", "binary_logarithm", 1,
                         FlopKind::kExponential),
+    detail::elementwise(Operation::kLess, "less", "less", 2, FlopKind::kElementwise),
+    // Its result is one of its arguments, so it costs as little as a mask.
+    OperationSpec{Operation::kSelected, "select", "selected", 3, ShapeRule::kElementwise,
+                  FlopKind::kNone, 0},
     // Two FLOPs, because the sum to which a product is added costs nothing more.
     OperationSpec{Operation::kProduct, "*", "product", 2, ShapeRule::kProduct,
                   FlopKind::kProduct, 2},
@@ -118,6 +126,11 @@ inline constexpr std::array kOperations{
     // -inf where the column is beyond the row, or before it.
     OperationSpec{Operation::kMasked, "mask", "masked", 3, ShapeRule::kMask, FlopKind::kNone, 0},
     OperationSpec{Operation::kMaskedLeft, "maskleft", "masked_left", 3, ShapeRule::kMask,
+                  FlopKind::kNone, 0},
+    // Where an element is: numbers, which do not depend on the first argument's elements.
+    OperationSpec{Operation::kRowNumber, "row", "row_number", 2, ShapeRule::kMask,
+                  FlopKind::kNone, 0},
+    OperationSpec{Operation::kColumnNumber, "col", "column_number", 2, ShapeRule::kMask,
                   FlopKind::kNone, 0},
 };
 // clang-format on
@@ -140,6 +153,10 @@ constexpr bool is_elementwise(Operation operation) {
 }
 /// Whether formulas write a sign between two arguments.
 constexpr bool is_sign(Operation operation) { return operation <= Operation::kOver; }
+/// Whether the result is the number of each element's row or column.
+constexpr bool is_place(Operation operation) {
+  return operation == Operation::kRowNumber || operation == Operation::kColumnNumber;
+}
 /// Whether nested ones are one list of terms.
 constexpr bool is_list(Operation operation) {
   return spec_of(operation).grouping >= Grouping::kSum;
@@ -251,6 +268,14 @@ constexpr auto binary_logarithm(const A&... a) {
   return operated(OperationTag<Operation::kBinaryLogarithm>(), a...);
 }
 template <class... A>
+requires Operable<Operation::kLess, A...>
+constexpr auto less(const A&... a) { return operated(OperationTag<Operation::kLess>(), a...); }
+template <class... A>
+requires Operable<Operation::kSelected, A...>
+constexpr auto selected(const A&... a) {
+  return operated(OperationTag<Operation::kSelected>(), a...);
+}
+template <class... A>
 requires Operable<Operation::kProduct, A...>
 constexpr auto product(const A&... a) {
   return operated(OperationTag<Operation::kProduct>(), a...);
@@ -270,6 +295,16 @@ template <class... A>
 requires Operable<Operation::kMaskedLeft, A...>
 constexpr auto masked_left(const A&... a) {
   return operated(OperationTag<Operation::kMaskedLeft>(), a...);
+}
+template <class... A>
+requires Operable<Operation::kRowNumber, A...>
+constexpr auto row_number(const A&... a) {
+  return operated(OperationTag<Operation::kRowNumber>(), a...);
+}
+template <class... A>
+requires Operable<Operation::kColumnNumber, A...>
+constexpr auto column_number(const A&... a) {
+  return operated(OperationTag<Operation::kColumnNumber>(), a...);
 }
 
 }  // namespace detail

@@ -78,7 +78,8 @@ struct MachinesDeclaration {
 
 inline constexpr std::size_t kNoName = SIZE_MAX;
 
-enum class OperandRule : std::uint8_t { kAny, kPinned };
+/// kConstants: any register, and constants in place of registers that are read.
+enum class OperandRule : std::uint8_t { kAny, kPinned, kConstants };
 
 /// One operand. Registers: `register_index`; cells: `array`, and one index per axis (of tiles, if
 /// the axis is tiled); constants and offsets: `value`.
@@ -135,6 +136,7 @@ struct Program {
   Level level = Level::kAttention;
   std::vector<std::size_t> extra_instructions;  // rows beyond the level, in the table's order
   OperandRule operand_rule = OperandRule::kAny;
+  bool has_score_function = false;  // its instructions may have constants as operands, too
   std::optional<MachinesDeclaration> machines;  // nothing: one machine
   ExpressionPtr registers;                      // null: not limited by the program
   std::vector<RegisterDeclaration> register_names;

@@ -4,6 +4,7 @@
 
 #include "text/utf8.hpp"
 #include "text/visible.hpp"
+#include "toymachine/language/library.hpp"
 
 namespace flashlab::toy {
 namespace {
@@ -22,6 +23,25 @@ std::string_view label(Severity severity) {
   return "error";
 }
 
+/// Returns the word after `.use`, if that is what the first line begins with that has more than a comment.
+std::optional<std::string> word_after_use(std::string_view text) {
+  constexpr std::string_view kWord = ".use", kBlank = " \t";
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    line = line.substr(0, line.find_first_of(";#"));
+    line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
+    if (line.empty()) continue;
+    if (!line.starts_with(kWord)) return std::nullopt;
+    line.remove_prefix(kWord.size());
+    if (!line.empty() && kBlank.find(line[0]) == std::string_view::npos) return std::nullopt;
+    line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
+    return std::string(line.substr(0, line.find_first_of(kBlank)));
+  }
+  return std::nullopt;
+}
+
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 /// Returns the part of the line that is shown, and the column where it starts.
@@ -38,7 +58,7 @@ std::pair<std::string_view, std::size_t> window(std::string_view line, std::size
 std::string excerpt(const SourceSpan& span, const SourceText& source) {
   const std::string_view line = source.line(span.line);
   const auto [shown, first_column] = window(line, span.column);
-  const std::string number = std::to_string(span.line);
+  const std::string number = std::to_string(source.number_in_part(span.line));
   std::string text = "  " + number + " | ";
   std::string carets = "  " + std::string(number.size(), ' ') + " | ";
   for (std::size_t i = 0; i < shown.size();) {
@@ -69,9 +89,22 @@ SourceText::SourceText(std::string name, std::string text)
     if (text_[i] == '\n' || is_old_end) line_starts_.push_back(i + 1);
   }
   if (line_starts_.back() == text_.size()) line_starts_.pop_back();  // ends with a line end
+  used_ = word_after_use(text_);
+  if (!used_) return;
+  if (const EmbeddedFile* program = find_in_library(library_programs(), *used_)) {
+    other_ =
+        std::make_shared<const SourceText>(std::string(program->name), std::string(program->text));
+  }
+}
+
+SourceText::SourceText(std::string name, std::string text,
+                       std::shared_ptr<const SourceText> score_function)
+    : SourceText(std::move(name), std::move(text)) {
+  if (!used_) other_ = std::move(score_function);
 }
 
 std::string_view SourceText::line(std::uint32_t number) const {
+  if (is_of_other(number)) return other_->line(number_in_part(number));
   if (number == 0 || number > line_starts_.size()) return {};
   const std::size_t start = line_starts_[number - 1];
   const std::size_t next = number < line_starts_.size() ? line_starts_[number] : text_.size();
@@ -88,10 +121,11 @@ std::string_view SourceText::line_end() const {
 }
 
 std::string format(const Diagnostic& diagnostic, const SourceText& source) {
-  std::string text = printable(source.name());
   const SourceSpan& span = diagnostic.span;
+  std::string text = printable(source.name_of(span.line));
   if (span.line > 0) {
-    text += ":" + std::to_string(span.line) + ":" + std::to_string(span.column);
+    text +=
+        ":" + std::to_string(source.number_in_part(span.line)) + ":" + std::to_string(span.column);
   }
   text += ": " + std::string(label(diagnostic.severity)) + ": " + diagnostic.what + "\n";
   if (span.line > 0) text += excerpt(span, source);

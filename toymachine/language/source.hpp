@@ -21,13 +21,33 @@ struct SourceSpan {
 
 /// One program text and the name for reports. Its lines are found once, on construction. A byte
 /// order mark is no part of it, and CRLF counts as one line end.
+///
+/// A program with a score function has two texts. The lines of the other one are numbered after those of
+/// this one, so that every place is one line number: a function after its program, or a program after
+/// the function that begins with `.use PROGRAM`.
 class SourceText {
  public:
   SourceText(std::string name, std::string text);
+  /// A program with a score function.
+  SourceText(std::string name, std::string text, std::shared_ptr<const SourceText> score_function);
 
   const std::string& name() const { return name_; }
   const std::string& text() const { return text_; }
   std::size_t num_lines() const { return line_starts_.size(); }
+  /// The other text; null if there is none.
+  const std::shared_ptr<const SourceText>& other() const { return other_; }
+  /// Returns the word after `.use` if that line is the first one (but for comments): the name of a
+  /// program of the library, which is the other text if there is one of that name.
+  const std::optional<std::string>& used_program() const { return used_; }
+  std::size_t num_lines_of_both() const { return num_lines() + (other_ ? other_->num_lines() : 0); }
+  /// Returns the name of the text that has the line.
+  const std::string& name_of(std::uint32_t number) const {
+    return is_of_other(number) ? other_->name() : name_;
+  }
+  /// Returns the line's number in the text that has it.
+  std::uint32_t number_in_part(std::uint32_t number) const {
+    return is_of_other(number) ? number - static_cast<std::uint32_t>(num_lines()) : number;
+  }
   /// Returns the line without its end; empty if there is no such line.
   std::string_view line(std::uint32_t number) const;
   /// Returns the byte of text() at which a line begins; behind the last one, the end.
@@ -40,8 +60,12 @@ class SourceText {
   std::string_view line_end() const;
 
  private:
+  bool is_of_other(std::uint32_t number) const { return other_ && number > num_lines(); }
+
   std::string name_;
   std::string text_;
+  std::shared_ptr<const SourceText> other_;
+  std::optional<std::string> used_;
   bool has_mark_ = false;
   std::vector<std::size_t> line_starts_;
 };

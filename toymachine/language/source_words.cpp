@@ -27,7 +27,7 @@ int nesting(const Token& token) {
   return token.is(")") || token.is("]") ? -1 : 0;
 }
 
-std::optional<Directive> directive_of(const Tokens& tokens) {
+std::optional<Directive> directive_in(const Tokens& tokens) {
   if (tokens[0].kind != TokenKind::kDirective) return std::nullopt;
   return detail::find_directive(tokens[0].text);
 }
@@ -87,7 +87,7 @@ class WordReader {
 
  private:
   void collect_names(const Tokens& tokens) {
-    const auto directive = directive_of(tokens);
+    const auto directive = directive_in(tokens);
     if (!directive) return;
     for (const std::size_t at : declared_at(*directive, tokens)) {
       const Token& token = tokens[at];
@@ -146,7 +146,7 @@ class WordReader {
   }
 
   void read_directive(const Tokens& tokens) {
-    const auto directive = directive_of(tokens);
+    const auto directive = directive_in(tokens);
     add(tokens[0], directive ? WordKind::kDirective : WordKind::kUnknown);
     if (directive == Directive::kPass) return;  // its title is free text
     if (directive == Directive::kIsa || directive == Directive::kOperands) {
@@ -161,7 +161,8 @@ class WordReader {
       const bool is_word = tokens[i].kind == TokenKind::kIdentifier;
       const bool is_of = directive == Directive::kMachines && i == 2;
       const bool is_type = is_array && i > 1 && depth == 0;  // tile, float
-      if (is_word && (is_of || is_type)) {
+      const bool is_of_mark = directive == Directive::kScore && tokens[i + 1].is("(");
+      if (is_word && (is_of || is_type || is_of_mark || directive == Directive::kUse)) {
         add(tokens[i], WordKind::kKeyword);
       } else if (is_array && i == 1 && is_word) {  // q(n, d) is no call
         add_use(tokens[i], declared_.find(tokens[i].text)->second);

@@ -3,9 +3,12 @@
 #include <algorithm>
 
 #include "text/nearest.hpp"
+#include "toymachine/language/directive.hpp"
 
 namespace flashlab::toy::detail {
 namespace {
+
+constexpr const char* kMarkForm = ".score S, i, j of (n, nk) tile (B, Bk)";
 
 SourceSpan whole_line(const Line& line) {
   const SourceSpan first = line.tokens.front().span;
@@ -99,6 +102,14 @@ std::optional<InstructionStatement> StatementParser::instruction(const Line& lin
     if (!parsed) return std::nullopt;
     result.operands.push_back(std::move(*parsed));
   }
+  const auto is_read_register = [](const Operand& one) { return is_register_read(one.kind); };
+  if (spec.takes_constants() &&
+      std::none_of(result.operands.begin(), result.operands.end(), is_read_register)) {
+    error(result.operands.front().span,
+          "all operands of " + std::string(spec.mnemonic) + " are constants",
+          "a register among them");
+    return std::nullopt;
+  }
   if (!ended(cursor, std::string(spec.mnemonic) + " " + std::string(spec.operand_names)) ||
       !check_pinned(spec, result.operands)) {
     return std::nullopt;
@@ -128,6 +139,70 @@ std::optional<NameStatement> StatementParser::name(const Line& line) {
   }
   if (!ended(cursor, "the label")) return std::nullopt;
   return result;
+}
+
+bool StatementParser::accept(Cursor& cursor, std::string_view text) {
+  const Token& next = cursor.peek();
+  if (next.is(text) || next.is_word(text)) {
+    cursor.take();
+    return true;
+  }
+  error(next.span, "found " + describe(next), kMarkForm);
+  return false;
+}
+
+bool StatementParser::score_sizes(Cursor& cursor, ScoreMark& mark) {
+  const auto value = [&](ExpressionPtr& result) {
+    result = expression(cursor, Usage::kParam);
+    return result != nullptr;
+  };
+  const auto pair = [&](ExpressionPtr& first, ExpressionPtr& second) {
+    return accept(cursor, "(") && value(first) && accept(cursor, ",") && value(second) &&
+           accept(cursor, ")");
+  };
+  return accept(cursor, "of") && pair(mark.rows, mark.columns) && accept(cursor, "tile") &&
+         pair(mark.tile_rows, mark.tile_columns);
+}
+
+std::optional<ScoreMark> StatementParser::score_sizes(const Line& line) {
+  Cursor cursor(line.tokens);
+  while (!cursor.at_end() && !cursor.peek().is_word("of")) cursor.take();
+  ScoreMark mark;
+  return score_sizes(cursor, mark) ? std::optional(std::move(mark)) : std::nullopt;
+}
+
+std::optional<ScoreMark> StatementParser::score(const Line& line) {
+  Cursor cursor(line.tokens);
+  cursor.take();
+  ScoreMark mark;
+  mark.span = whole_line(line);
+  const Token& name = cursor.peek();
+  const auto found = scope_.declared.find(name.text);
+  const bool is_named = found != scope_.declared.end() &&
+                        found->second.kind == NamedThing::Kind::kRegister &&
+                        !program_.register_names[found->second.index].count;
+  if (!is_named) {
+    error(name.span, "found " + describe(name),
+          "the register of the scores, by its name from .reg: " + std::string(kMarkForm));
+    return std::nullopt;
+  }
+  mark.register_name = found->second.index;
+  cursor.take();
+  const auto index = [&](ExpressionPtr& result) {
+    result = expression(cursor, Usage::kIndex);
+    return result != nullptr;
+  };
+  const bool is_read = accept(cursor, ",") && index(mark.row_tile) && accept(cursor, ",") &&
+                       index(mark.column_tile) && score_sizes(cursor, mark) &&
+                       ended(cursor, "the tile");
+  return is_read ? std::optional(std::move(mark)) : std::nullopt;
+}
+
+void StatementParser::unknown_directive(const Token& word) {
+  std::vector<std::string> names;
+  for (const auto& [name, directive] : kDirectives) names.emplace_back(name);
+  error(word.span, "unknown directive " + describe(word), "a directive such as .input",
+        nearest(word.text, names).value_or(""));
 }
 
 LoopStatement StatementParser::loop(const Line& line) {

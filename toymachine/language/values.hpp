@@ -75,6 +75,15 @@ Number operated(OperationTag<Operation::kBinaryLogarithm>, Number a) {
   return a > 0 ? std::log2(a) : std::numeric_limits<Number>::quiet_NaN();
 }
 template <std::floating_point Number>
+Number operated(OperationTag<Operation::kLess>, Number a, Number b) {
+  return a < b ? Number{1} : Number{0};
+}
+/// The value that is not chosen has no effect, whatever it is: -inf too.
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kSelected>, Number condition, Number a, Number b) {
+  return condition != 0 ? a : b;
+}
+template <std::floating_point Number>
 Number operated(OperationTag<Operation::kProduct>, Number a, Number b) {
   return a * b;
 }
@@ -98,10 +107,19 @@ Number operated(OperationTag<Operation::kMaskedLeft>, Number a, std::int64_t row
   return column < row ? -std::numeric_limits<Number>::infinity() : a;
 }
 
-/// Returns the operation's value on one or two numbers; `b` is ignored if it takes one. Precondition:
-/// it is element by element.
-float value_of(Operation operation, float a, float b);
-double value_of(Operation operation, double a, double b);
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kRowNumber>, Number, std::int64_t row) {
+  return static_cast<Number>(row);
+}
+template <std::floating_point Number>
+Number operated(OperationTag<Operation::kColumnNumber>, Number, std::int64_t column) {
+  return static_cast<Number>(column);
+}
+
+/// Returns the operation's value on one to three numbers; those that it does not take are ignored.
+/// Precondition: it is element by element.
+float value_of(Operation operation, float a, float b, float c = 0);
+double value_of(Operation operation, double a, double b, double c = 0);
 
 /// The value of a register or cell before its first write. Other value types specialise this.
 template <class Value>

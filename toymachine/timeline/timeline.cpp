@@ -39,7 +39,7 @@ SitePlan plan_of(const BoundInstruction& instruction, const CostTable& costs,
   SitePlan plan;
   plan.unit = unit_of(spec);
   for (std::uint8_t i = 0; i < spec.num_operands; ++i) {
-    if (is_register_read(spec.operands[i])) plan.reads[plan.num_reads++] = i;
+    if (is_register_read(instruction.operands[i].kind)) plan.reads[plan.num_reads++] = i;
     if (spec.operands[i] == OperandKind::kDestination) plan.written = i;
     if (is_machine(spec.operands[i])) plan.other = i;
     if (!is_memory(spec.operands[i]) || !link_arrays[instruction.operands[i].array]) continue;

@@ -19,12 +19,16 @@ Symbol make_symbol(Symbol::Node node) {
 
 namespace {
 
-Symbol plain(Operation operation, const Symbol& a, const Symbol& b) {
+Symbol plain(Operation operation, const Symbol& a, const Symbol& b, const Symbol& c) {
   Symbol::Node node;
   node.kind = SymbolKind::kOperation;
   node.operation = operation;
   node.args = {a};
-  if (spec_of(operation).arity == 2) node.args.push_back(b);
+  if (spec_of(operation).shape == ShapeRule::kElementwise) {
+    for (const Symbol* more : {&b, &c}) {
+      if (node.args.size() < spec_of(operation).arity) node.args.push_back(*more);
+    }
+  }
   return make_symbol(std::move(node));
 }
 
@@ -42,7 +46,7 @@ bool is_the_number(const Symbol& symbol, double value) { return as_number(symbol
 /// Whole numbers up to here are exact in the registers of all runs, also in those of type float.
 constexpr double kExactInRegisters = 1 << 24;
 
-/// Returns the value of + - * / if both numbers are known and the value is whole.
+/// Returns the value of + - * / < if both numbers are known and the value is whole.
 std::optional<Symbol> whole_result(Operation operation, const Symbol& a, const Symbol& b) {
   const auto x = as_number(a);
   const auto y = as_number(b);
@@ -152,6 +156,9 @@ std::optional<Symbol> simple_result(Operation operation, const Symbol& a, const 
       return whole_result(operation, a, b);
     case Operation::kOver:
       if (is_the_number(b, 0)) return std::nullopt;
+      return whole_result(operation, a, b);
+    case Operation::kLess:
+      if (a == b) return Symbol::number(0);
       return whole_result(operation, a, b);
     case Operation::kExponential:
     case Operation::kBinaryExponential:
@@ -272,9 +279,16 @@ bool operator==(const Symbol& a, const Symbol& b) {
   return x.number == y.number && x.name == y.name && x.count == y.count && x.args == y.args;
 }
 
-Symbol symbol_of(Operation operation, const Symbol& a, const Symbol& b) {
+Symbol symbol_of(Operation operation, const Symbol& a, const Symbol& b, const Symbol& c) {
+  if (operation == Operation::kSelected) {
+    if (const auto condition = as_number(a)) return *condition != 0 ? b : c;
+  }
   if (auto result = simple_result(operation, a, b)) return *result;
-  return is_list(operation) ? list(operation, a, b) : plain(operation, a, b);
+  return is_list(operation) ? list(operation, a, b) : plain(operation, a, b, c);
+}
+
+Symbol symbol_of_place(Operation operation, std::int64_t first) {
+  return Symbol::name(SymbolName{std::string(spec_of(operation).name), 0, {Subscript{first, {}}}});
 }
 
 Symbol transposed(const Symbol& a) {

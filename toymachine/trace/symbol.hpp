@@ -71,17 +71,21 @@ class Symbol {
 /// a large formula by its register's name long before that.
 inline constexpr std::size_t kMaxSymbolSize = 1000;
 
-/// Returns the operation's formula; `b` is the second of two arguments. It is simplified no more than
+/// Returns the operation's formula; `b` and `c` are its second and third argument. It is simplified no more than
 /// one would on paper: a - a = 0, e^0 = 1, 0 + a = a, a - 0 = a, 0 a = 0, max(-inf, a) = a, e^-inf =
 /// 0, whole numbers.
-Symbol symbol_of(Operation operation, const Symbol& a, const Symbol& b = {});
+Symbol symbol_of(Operation operation, const Symbol& a, const Symbol& b = {}, const Symbol& c = {});
+/// Returns the numbers of a tile's rows or columns: row[4] is 4, 5, … from its first row on.
+Symbol symbol_of_place(Operation operation, std::int64_t first);
 Symbol transposed(const Symbol& a);
 
 /// For the effects of the instruction table. A product of tiles is written as one of numbers, and a
 /// mask without its offsets.
 template <Operation kOperation, class... More>
 Symbol operated(detail::OperationTag<kOperation>, const Symbol& a, const More&... more) {
-  if constexpr (spec_of(kOperation).shape == ShapeRule::kMask) {
+  if constexpr (is_place(kOperation)) {
+    return symbol_of_place(kOperation, more...);
+  } else if constexpr (spec_of(kOperation).shape == ShapeRule::kMask) {
     return symbol_of(kOperation, a);
   } else if constexpr (kOperation == Operation::kProduct) {
     return symbol_of(Operation::kTimes, a, more...);

@@ -53,7 +53,7 @@ class TraceJson : public TraceSink {
     head["program"] = program_name(program.source->name());
     head["title"] = program.title;
     Json lines = Json::array();
-    for (std::uint32_t line = 1; line <= program.source->num_lines(); ++line) {
+    for (std::uint32_t line = 1; line <= program.source->num_lines_of_both(); ++line) {
       lines.push_back(program.source->line(line));
     }
     head["source"] = std::move(lines);

@@ -14,6 +14,12 @@ namespace {
 /// A formula with more nodes is shown once, and is called R3@17, or M@17, afterwards.
 constexpr std::size_t kLargestFormula = 40;
 
+/// Whether the instruction gives a number known before the run: a scalar's row or column.
+bool is_place_of_scalar(const InstructionSpec& spec) {
+  return spec.flop_kind == FlopKind::kNone && spec.num_operands == 3 &&
+         spec.has(OperandKind::kOffset);
+}
+
 Symbol own_name(const std::string& register_name, std::uint64_t step) {
   return Symbol::name(register_name + "@" + std::to_string(step));
 }
@@ -132,7 +138,9 @@ void TraceState::execute(const Step& step, const TraceValue& value, TraceRow& ro
         args[num_args++] = Symbol::name(row.read->name);
         break;
       case OperandKind::kConstant:
-        args[num_args++] = Symbol::number(value.number);
+        args[num_args++] = Symbol::number(
+            program_
+                .constants[static_cast<std::size_t>(step.operands[i] - program_.num_registers)]);
         break;
       case OperandKind::kMemoryDestination:
         row.stored = naming_.cell(operand, step.loop_values);
@@ -144,7 +152,8 @@ void TraceState::execute(const Step& step, const TraceValue& value, TraceRow& ro
         break;
     }
   }
-  const RunningValue running(running_value(row, args));
+  const Symbol added_to = running_value(row, args);
+  const RunningValue running(added_to);
   row.expression =
       symbols_ ? kSymbolEffects[instruction.row](args.data(), offsets.data()) : Symbol();
   if (symbols_ && !program_.tiled) simplify(instruction_set()[instruction.row], args[0], row);
@@ -156,17 +165,18 @@ void TraceState::execute(const Step& step, const TraceValue& value, TraceRow& ro
 
 /// Returns what the step adds to: the addend of a product, or what its destination held.
 Symbol TraceState::running_value(const TraceRow& row,
-                                 const std::array<Symbol, kMaxOperands>& args) const {
+                                 const std::array<Symbol, kMaxOperands>& args) {
   const auto& reads = row.register_reads;
   const bool is_product = instruction_set()[row.instruction->row].flop_kind == FlopKind::kProduct;
   if (is_product && reads.size() > 2) return args[2];
   const auto same = std::find(reads.begin(), reads.end(), row.register_written);
-  return same == reads.end() ? Symbol() : args[static_cast<std::size_t>(same - reads.begin())];
+  return same == reads.end() || !symbols_ ? Symbol() : at(row.register_written).symbol;
 }
 
-/// The result of a row reduction or a mask on a scalar needs no name.
+/// The result of a row reduction or a mask on a scalar needs no name, and its place is a number.
 void TraceState::simplify(const InstructionSpec& spec, const Symbol& argument, TraceRow& row) {
   if (spec.flop_kind == FlopKind::kReduction) row.expression = argument;
+  if (is_place_of_scalar(spec)) row.expression = Symbol::number(row.value.number);
   const auto operation = row.expression.operation();
   if (operation && spec_of(*operation).shape == ShapeRule::kMask) {
     row.expression = std::isinf(row.value.number) ? Symbol::number(row.value.number) : argument;

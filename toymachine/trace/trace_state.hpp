@@ -52,7 +52,7 @@ class TraceState {
   void forget_formula(std::int64_t number, Origin origin);
   void retire(const SymbolName& name, const Symbol& successor, double value,
               std::vector<std::int64_t>& renamed);
-  Symbol running_value(const TraceRow& row, const std::array<Symbol, kMaxOperands>& args) const;
+  Symbol running_value(const TraceRow& row, const std::array<Symbol, kMaxOperands>& args);
   void simplify(const InstructionSpec& spec, const Symbol& argument, TraceRow& row);
   void write(const Step& step, std::int64_t number, const TraceValue& value, TraceRow& row);
   void store(std::int64_t from, TraceRow& row);

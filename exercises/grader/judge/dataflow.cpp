@@ -47,7 +47,8 @@ Dataflow::Dataflow(const toy::UnrolledProgram& program)
   std::vector<std::int32_t> written_by(static_cast<std::size_t>(program.num_registers), kNobody);
   const auto holder = [&](toy::OperandKind kind, std::int32_t slot) -> std::int32_t* {
     if (toy::is_memory(kind)) return &stored_by_[static_cast<std::size_t>(slot)];
-    if (!toy::is_register(kind)) return nullptr;
+    const bool is_constant = slot >= program.num_registers;
+    if (!toy::is_register(kind) || is_constant) return nullptr;
     return &written_by[static_cast<std::size_t>(slot)];
   };
   for (std::size_t s = 0; s < program.steps.size(); ++s) {

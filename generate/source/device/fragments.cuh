@@ -200,6 +200,18 @@ __device__ inline void mask(Fragment<kRows, kCols, kWarps, kTurned>& target, Ind
   });
 }
 
+/// Gives each element the number of its row (or column), of a tile that begins with `first`.
+template <bool kColumns, int kRows, int kCols, int kWarps, bool kTurned>
+__device__ inline void set_places(Fragment<kRows, kCols, kWarps, kTurned>& target, Index first) {
+  using Target = Fragment<kRows, kCols, kWarps, kTurned>;
+  constexpr bool kHeldColumns = kColumns != kTurned;
+  const int from = Target::first_row();
+  for_each_place<Target::kRowBlocks, Target::kColBlocks>(0, [&](const Place& p) {
+    const int place = kHeldColumns ? p.col() : from + p.row();
+    target.x[p.m][p.n][p.e] = static_cast<float>(first + place);
+  });
+}
+
 /// Gives the held columns from `cols` on this value.
 template <int kRows, int kCols, int kWarps, bool kTurned>
 __device__ inline void fill_beyond(Fragment<kRows, kCols, kWarps, kTurned>& target, int cols,

@@ -65,6 +65,12 @@ struct Smaller {
     return x < y ? x : y;
   }
 };
+struct Less {
+  template <class Real>
+  __device__ Real operator()(Real x, Real y) const {
+    return x < y ? 1 : 0;
+  }
+};
 template <class A, class B>
 __device__ inline auto operator+(const A& a, const B& b) {
   return elementwise<Add>(a, b);
@@ -88,6 +94,38 @@ __device__ inline auto maximum(const A& a, const B& b) {
 template <class A, class B>
 __device__ inline auto minimum(const A& a, const B& b) {
   return elementwise<Smaller>(a, b);
+}
+
+template <class A, class B>
+__device__ inline auto less(const A& a, const B& b) {
+  return elementwise<Less>(a, b);
+}
+
+/// Of b where the condition is not 0, of c elsewhere.
+template <class A, class B, class C>
+struct Selected {
+  A condition;
+  B b;
+  C c;
+  int rows, cols;
+  __device__ auto operator()(int row, int col) const {
+    const auto x = repeated(b, row, col);
+    const auto y = repeated(c, row, col);
+    return repeated(condition, row, col) != 0 ? x : y;
+  }
+  template <class Place>
+  __device__ auto at(const Place& p) const {
+    const auto x = b.at(p);
+    const auto y = c.at(p);
+    return condition.at(p) != 0 ? x : y;
+  }
+};
+__device__ inline int largest_of(int a, int b, int c) {
+  return a > b ? (a > c ? a : c) : (b > c ? b : c);
+}
+template <class A, class B, class C>
+__device__ inline Selected<A, B, C> selected(const A& a, const B& b, const C& c) {
+  return {a, b, c, largest_of(a.rows, b.rows, c.rows), largest_of(a.cols, b.cols, c.cols)};
 }
 
 template <class Function, class A>

@@ -173,6 +173,27 @@ __device__ inline Masked<A, true> masked_left(const A& a, Index first_row, Index
   return {a, first_row, first_col, a.rows, a.cols};
 }
 
+/// The number of each element's row or column, of a tile that begins there.
+template <class A, bool kColumns>
+struct Numbered {
+  A a;
+  Index first;
+  int rows, cols;
+  __device__ auto operator()(int row, int col) const {
+    auto x = a(row, col);
+    x = first + (kColumns ? col : row);
+    return x;
+  }
+};
+template <class A>
+__device__ inline Numbered<A, false> row_number(const A& a, Index first) {
+  return {a, first, a.rows, a.cols};
+}
+template <class A>
+__device__ inline Numbered<A, true> column_number(const A& a, Index first) {
+  return {a, first, a.rows, a.cols};
+}
+
 // Instructions: what all threads of a block do together ----------------------------------------------
 
 /// Computes the operation into the register, which may be an operand whose elements are read where

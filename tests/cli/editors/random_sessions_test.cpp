@@ -68,7 +68,8 @@ std::string problem_of(const std::string& sent, const std::string& written, bool
 void run_commands(std::mt19937_64& random) {
   const auto choose = [&](std::size_t below) { return random() % below; };
   fuzz::SessionMessages messages(choose);
-  const auto loaded = cli::load_program(choose(2) == 0 ? "softmax_online" : "flash2", {});
+  const auto loaded =
+      cli::load_program(choose(2) == 0 ? "softmax_online" : "flash2", toy::Limits{});
   const toy::BoundProgram program = loaded.bind(toy::CapacityBinding{});
   auto dram = toy::InitialDram::make(program, {});
   toy::RegisterSymbols symbols(program, *dram, false);

@@ -194,18 +194,23 @@ constexpr const char* kOperationsOfNumbers =
     "RCP R1, R4\nLOG2 R1, R5\nEXP2 R0, R6\nADD R2, R3, R2\nADD R2, R4, R2\nADD R2, R5, R2\n"
     "ADD R2, R6, R2\nSTORE R2, o[i]\nend\n";
 constexpr const char* kOperationsOfTiles =
-    ".isa attention, MIN, ABS, TANH, RSQRT, RCP, EXP2, LOG2\n.param n = 5, m = 6, B = 2, C = 4\n"
+    ".isa attention, MIN, ABS, TANH, RSQRT, RCP, EXP2, LOG2, LESS, SELECT, ROW, COL\n"
+    ".operands constants\n.param n = 5, m = 6, B = 2, C = 4\n"
     ".const half = 0.5\n.input x(n, m) tile (B, C)\n.input y(n, m) tile (B, C)\n"
     ".output o(n, m) tile (B, C)\n.reg X, Y, Z, L, H\nFILL half, H\nfor i in 0..tiles(x)\n"
     "for j in 0..tiles(x, 1)\nLOAD x[i][j], X\nLOAD y[i][j], Y\nMIN X, Y, Z\nTANH Z, Z\n"
     "ABS Y, Y\nADD Y, H, Y\nROWSUM Y, L\nRSQRT L, L\nMUL Z, L, Z\nLOG2 Y, X\nRCP Y, Y\n"
-    "EXP2 X, X\nADD X, Y, X\nADD X, Z, X\nSTORE X, o[i][j]\nend\nend\n";
+    "EXP2 X, X\nADD X, Y, X\nADD X, Z, X\nROW X, i*B, Y\nCOL X, j*C, Z\nLESS Z, Y, L\n"
+    "SUB 2, Z, Z\nSELECT L, X, Z, X\nMUL X, half, X\nSTORE X, o[i][j]\nend\nend\n";
 constexpr const char* kOperationsOfFragments =
-    ".isa attention, MIN, ABS, TANH, RSQRT, RCP, EXP2, LOG2\n.param n = 128\n.const half = 0.5\n"
-    ".input a(n, 64) tile (64, 64)\n.output o(n, 64) tile (64, 64)\n.reg A, P, X, L, M, H\n"
+    ".isa attention, MIN, ABS, TANH, RSQRT, RCP, EXP2, LOG2, LESS, SELECT, ROW, COL\n"
+    ".operands constants\n.param n = 128\n.const half = 0.5\n"
+    ".input a(n, 64) tile (64, 64)\n.output o(n, 64) tile (64, 64)\n.reg A, P, X, L, M, H, U\n"
     "for i in 0..tiles(a)\nLOAD a[i][0], A\nMAC_Z A, A^T, P\nFILL half, H\nMUL P, H, P\n"
     "TANH P, P\nABS P, X\nROWSUM X, L\nADD L, H, L\nRSQRT L, M\nRCP L, L\nMUL P, M, P\n"
-    "MIN P, H, P\nEXP2 P, P\nLOG2 P, X\nMUL X, L, X\nADD P, X, P\nSTORE P, o[i][0]\nend\n";
+    "MIN P, H, P\nEXP2 P, P\nLOG2 P, X\nMUL X, L, X\nADD P, X, P\nROW P, i*64 - 40, X\n"
+    "COL P, 0, U\nLESS U, X, U\nSUB 2, X, X\nSELECT U, P, X, P\nMUL P, half, P\n"
+    "STORE P, o[i][0]\nend\n";
 
 /// A random program in a loop whose iterations fill their own registers and store their own tiles,
 /// so that it often is a grid.

@@ -31,6 +31,21 @@ TEST_CASE("parameters: given ones win, defaults may use earlier ones and the reg
   CHECK(bound(text, binding).params == std::vector<std::int64_t>{8, 4});
 }
 
+TEST_CASE("a given value replaces a .const, also by a real number, and no .param") {
+  const std::string text =
+      ".param n = 2\n.const cap = 30\n.output o[1]\nFILL cap/n, R0\nSTORE R0, o[0]\n";
+  toy::Binding binding;
+  CHECK(bound(text, binding).constants == std::vector<double>{15});
+  binding.reals["cap"] = 30.5;
+  CHECK(bound(text, binding).constants == std::vector<double>{15.25});
+  binding.reals.clear();
+  binding.params["cap"] = 8;
+  CHECK(bound(text, binding).constants == std::vector<double>{4});
+  binding.reals["n"] = 2.5;
+  CHECK_THAT(binding_errors(text, binding),
+             contains("'2.5' is not a value for the parameter 'n'\n  expected a whole number\n"));
+}
+
 TEST_CASE("unknown, missing and fractional parameters are errors that name them") {
   const std::string text = ".param size\n.input x[size]\nLOAD x[0], R0\n";
   CHECK_THAT(binding_errors(text), contains("the parameter 'size' has no value"));

@@ -57,6 +57,10 @@ double value_of_tree(const EffectTree& tree, std::span<const double> by_position
       return std::exp2(argument(0));
     case Operation::kBinaryLogarithm:
       return std::log2(argument(0));
+    case Operation::kLess:
+      return argument(0) < argument(1) ? 1 : 0;
+    case Operation::kSelected:
+      return argument(0) != 0 ? argument(1) : argument(2);
     default:
       return argument(0);
   }
@@ -90,7 +94,7 @@ TEST_CASE("an effect tree computes what its instruction computes", "[effect_tree
   }
 }
 
-TEST_CASE("the two masks are different operations, on the tile and its two offsets",
+TEST_CASE("masks and numbers of rows and columns are operations on the tile and its offsets",
           "[effect_tree]") {
   std::set<Operation> operations;
   for (std::size_t row = 0; row < instruction_set().size(); ++row) {
@@ -98,10 +102,11 @@ TEST_CASE("the two masks are different operations, on the tile and its two offse
     const EffectTree tree = effect_tree(row);
     REQUIRE(tree.operation);
     operations.insert(*tree.operation);
-    REQUIRE(tree.arguments.size() == 3);
-    for (std::size_t i = 0; i < 3; ++i) CHECK(tree.arguments[i].operand == i);
+    REQUIRE(tree.arguments.size() == (is_place(*tree.operation) ? 2 : 3));
+    for (std::size_t i = 0; i < tree.arguments.size(); ++i) CHECK(tree.arguments[i].operand == i);
   }
-  CHECK(operations == std::set<Operation>{Operation::kMasked, Operation::kMaskedLeft});
+  CHECK(operations == std::set<Operation>{Operation::kMasked, Operation::kMaskedLeft,
+                                          Operation::kRowNumber, Operation::kColumnNumber});
 }
 
 }  // namespace

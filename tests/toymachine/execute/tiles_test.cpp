@@ -177,10 +177,10 @@ TEST_CASE("tiles that do not go together are told by their shapes", "[tiles]") {
         "in the first factor as rows in the second, and an addend that fits their product");
   CHECK(tile_failure(head + "ADD R0, R1, R2\n") ==
         "step 3: the tiles do not fit together: R0 is 4 x 3, R1 is 4 x 2; expected tiles of one "
-        "shape, a column of as many rows, or a scalar");
+        "shape, a column of as many rows, a row of as many columns, or a scalar");
   CHECK(tile_failure(head + "STORE R1, c[0][0]\n") ==
         "step 3: the tiles do not fit together: R1 is 4 x 2, c[0][0] is 4 x 3; expected tiles of "
-        "one shape, a column of as many rows, or a scalar");
+        "one shape, a column of as many rows, a row of as many columns, or a scalar");
 }
 
 TEST_CASE("a wrong element of a tile is named", "[tiles]") {

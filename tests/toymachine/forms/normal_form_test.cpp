@@ -65,7 +65,8 @@ std::string text(const std::string& lines) { return to_string(value(lines)); }
 
 /// The form of o[0] after these lines, with x[0] to x[2] in R0 to R2.
 toy::NormalForm form_after(const std::string& lines) {
-  const std::string machine = ".isa attention, MIN, ABS, TANH, RSQRT, RCP, EXP2, LOG2\n";
+  const std::string machine =
+      ".isa attention, MIN, ABS, TANH, RSQRT, RCP, EXP2, LOG2, LESS, SELECT, ROW, COL\n";
   return outputs(bound(machine + ".input x[3]\n.output o[1]\nLOAD x[0], R0\nLOAD x[1], R1\n" +
                        "LOAD x[2], R2\n" + lines + "STORE R9, o[0]\n"))[0];
 }
@@ -363,5 +364,14 @@ TEST_CASE("a reciprocal is a quotient, and functions keep their symmetry") {
   CHECK_FALSE(same_form("TANH R0, R9\n", "TANH R1, R9\n"));
   CHECK_FALSE(same_form("RSQRT R0, R9\n", "RCP R0, R9\n"));
   CHECK(to_string(form_after("TANH R0, R9\n")) == "tanh(x[0])");
+  CHECK(to_string(form_after("LESS R0, R1, R8\nSELECT R8, R1, R2, R9\n")) ==
+        "select(less(x[0], x[1]), x[1], x[2])");
+  CHECK(same_form("LESS R0, R0, R9\n", "FILL 0, R9\n"));
+  CHECK(same_form("FILL 1, R8\nADD R0, R8, R8\nLESS R0, R8, R9\n", "FILL 1, R9\n"));
+  CHECK(
+      same_form("FILL -inf, R7\nROW R0, 3, R8\nCOL R0, 5, R6\nLESS R8, R6, R8\n"
+                "SELECT R8, R1, R7, R9\n",
+                "MOV R1, R9\n"));
+  CHECK_FALSE(same_form("SELECT R0, R1, R2, R9\n", "SELECT R0, R2, R1, R9\n"));
   CHECK(to_string(form_after("RSQRT R0, R9\n")) == "rsqrt(x[0])");
 }

@@ -59,7 +59,7 @@ TEST_CASE("each level has its instructions, and others are asked for by name") {
   CHECK(attention ==
         "LOAD STORE MAC_Z MAC MAX SUB EXP ADD MUL DIV MOV FILL LOG ROWMAX ROWSUM MASK "
         "ATOMIC_ADD WINDOW ");
-  CHECK(by_name == "MIN ABS TANH RSQRT RCP EXP2 LOG2 ");
+  CHECK(by_name == "MIN ABS TANH RSQRT RCP EXP2 LOG2 LESS SELECT ROW COL ");
 }
 
 TEST_CASE("an instruction by name is one of the machine whose program names it, and of no other") {
@@ -82,14 +82,15 @@ TEST_CASE("the FLOPs of an instruction are those of its effect's operations") {
   }
   using Kind = toy::FlopKind;
   for (const char* const none :
-       {"LOAD", "STORE", "MOV", "FILL", "MASK", "WINDOW", "SEND", "RECV"}) {
+       {"LOAD", "STORE", "MOV", "FILL", "MASK", "WINDOW", "SEND", "RECV", "SELECT", "ROW", "COL"}) {
     INFO(none);
     CHECK(work.at(none) == std::pair(Kind::kNone, std::int64_t{0}));
   }
   for (const char* const product : {"MAC", "MAC_Z"}) {  // the sum is within the product's two
     CHECK(work.at(product) == std::pair(Kind::kProduct, std::int64_t{2}));
   }
-  for (const char* const one : {"MAX", "SUB", "ADD", "MUL", "DIV", "ATOMIC_ADD", "MIN", "ABS"}) {
+  for (const char* const one :
+       {"MAX", "SUB", "ADD", "MUL", "DIV", "ATOMIC_ADD", "MIN", "ABS", "LESS"}) {
     INFO(one);
     CHECK(work.at(one) == std::pair(Kind::kElementwise, std::int64_t{1}));
   }

@@ -175,6 +175,86 @@ TEST_CASE("where an operation ends: exp2 of -inf is 0, tanh of -inf is -1", "[op
   CHECK(detail::value_of(Operation::kReciprocal, -HUGE_VALF, 0.0F) == 0);
 }
 
+TEST_CASE("LESS is 1 or 0, and SELECT lets -inf through", "[operations]") {
+  CHECK(detail::value_of(Operation::kLess, 1.0, 2.0) == 1);
+  CHECK(detail::value_of(Operation::kLess, 2.0, 2.0) == 0);
+  CHECK(detail::value_of(Operation::kLess, -HUGE_VAL, 0.0) == 1);
+  CHECK(detail::value_of(Operation::kSelected, 1.0, -HUGE_VAL, 3.0) == -HUGE_VAL);
+  CHECK(detail::value_of(Operation::kSelected, -2.0, 5.0, -HUGE_VAL) == 5);
+  CHECK(detail::value_of(Operation::kSelected, 0.0, -HUGE_VAL, 3.0) == 3);
+  const std::string arrays =
+      ".isa attention, LESS, SELECT\n.input x(2, 2) tile (2, 2)\n"
+      ".output o(2, 2) tile (2, 2)\nLOAD x[0][0], R0\n";
+  const std::vector<float> inputs = {1, 4, 3, -2};
+  CHECK(results_of(arrays + "FILL 3, R1\nLESS R0, R1, R2\nSTORE R2, o[0][0]\n", inputs) ==
+        std::vector<float>{1, 0, 0, 1});
+  CHECK(results_of(arrays + "FILL 3, R1\nLESS R0, R1, R2\nFILL -inf, R3\n"
+                            "SELECT R2, R0, R3, R0\nSTORE R0, o[0][0]\n",
+                   inputs) == std::vector<float>{1, -HUGE_VALF, -HUGE_VALF, -2});
+  // A column as the condition, and as a value.
+  CHECK(results_of(arrays + "FILL 2, R1\nROWSUM R0, R2\nLESS R2, R1, R3\n"
+                            "SELECT R3, R2, R0, R0\nSTORE R0, o[0][0]\n",
+                   inputs) == std::vector<float>{1, 4, 1, 1});
+}
+
+TEST_CASE("ROW and COL are the numbers of rows and columns, on scalars and on tiles",
+          "[operations]") {
+  const std::string program =
+      ".isa attention, ROW, COL\n.input x(5, 3) tile (B, Bk)\n"
+      ".output rows(5, 3) tile (B, Bk)\n.output cols(5, 3) tile (B, Bk)\n"
+      "for i in 0..tiles(x)\nfor j in 0..tiles(x, 1)\n"
+      "LOAD x[i][j], R0\nROW R0, i*B, R1\nSTORE R1, rows[i][j]\n"
+      "COL R0, j*Bk + 10, R0\nSTORE R0, cols[i][j]\nend\nend\n";
+  for (const std::string tile : {"B = 1, Bk = 1", "B = 2, Bk = 2", "B = 5, Bk = 3"}) {
+    INFO(tile);
+    const auto results = results_of(".param " + tile + "\n" + program, std::vector<float>(15, 7));
+    for (std::size_t i = 0; i < 15; ++i) {
+      CHECK(results[i] == static_cast<float>(i / 3));
+      CHECK(results[15 + i] == static_cast<float>(10 + i % 3));
+    }
+  }
+}
+
+TEST_CASE("a row is repeated for each row of a tile, and a column beside a row makes a tile",
+          "[operations]") {
+  const std::string arrays =
+      ".isa attention\n.input x(2, 3) tile (2, 3)\n.input row(1, 3) tile (1, 3)\n"
+      ".input col(2, 1) tile (2, 1)\n.output o(2, 3) tile (2, 3)\nLOAD x[0][0], R0\n"
+      "LOAD row[0][0], R1\nLOAD col[0][0], R2\n";
+  const std::vector<float> inputs = {1, 2, 3, 4, 5, 6, 10, 20, 30, 100, 200};
+  CHECK(results_of(arrays + "ADD R0, R1, R0\nSTORE R0, o[0][0]\n", inputs) ==
+        std::vector<float>{11, 22, 33, 14, 25, 36});
+  CHECK(results_of(arrays + "SUB R1, R2, R1\nSTORE R1, o[0][0]\n", inputs) ==
+        std::vector<float>{-90, -80, -70, -190, -180, -170});
+}
+
+TEST_CASE("constants are operands of what combines numbers, where .operands says so",
+          "[operations]") {
+  const std::string head =
+      ".isa attention, SELECT, LESS\n.operands constants\n.param n = 2\n"
+      ".const half = 0.5\n.input x[3]\n.output o[3]\n";
+  const std::string lines =
+      "for i in 0..3\nLOAD x[i], R0\nMUL R0, half, R0\nSUB n, R0, R0\n"
+      "MAX R0, -1 + n/4, R0\nLESS R0, 1, R1\nSELECT R1, -inf, R0, R0\n"
+      "STORE R0, o[i]\nend\n";
+  CHECK(results_of(head + lines, {1, 2, 8}) == std::vector<float>{1.5, 1, -HUGE_VALF});
+  const BoundProgram program = test::bound(head + lines);
+  CHECK(program.num_registers == 2);
+  CHECK(disassemble(*program.program).find("MUL R0, half, R0\n") != std::string::npos);
+  for (const char* const line : {"EXP 1, R0\n", "MOV 1, R0\n", "STORE 1, o[0]\n",
+                                 "MAC R0, 1, R0, R0\n", "MASK 1, 0, 0, R0\n", "ROWSUM 1, R0\n"}) {
+    INFO(line);
+    CHECK_THAT(test::assembly_errors(head + line), test::contains("a register for R"));
+  }
+  CHECK_THAT(test::assembly_errors(".isa attention\n.output o[1]\nADD R0, 1, R0\n"),
+             test::contains("found '1'\n"));
+  CHECK_THAT(test::assembly_errors(head + "ADD R0, y, R0\n"), test::contains("found 'y'\n"));
+  Binding exercise;
+  exercise.operand_rule = OperandRule::kAny;
+  CHECK_THAT(test::binding_errors(head + lines, exercise),
+             test::contains("an operand is a constant\n"));
+}
+
 TEST_CASE("every operation has its place, a name, a function, and as many arguments as it takes",
           "[operations]") {
   for (std::size_t i = 0; i < kNumOperations; ++i) {
@@ -184,7 +264,7 @@ TEST_CASE("every operation has its place, a name, a function, and as many argume
     CHECK_FALSE(spec.name.empty());
     CHECK_FALSE(spec.function.empty());
     CHECK(spec.arity >= 1);
-    CHECK((spec.shape == ShapeRule::kMask) == (spec.arity == 3));
+    CHECK((spec.shape != ShapeRule::kMask || spec.arity == (is_place(spec.operation) ? 2U : 3U)));
     CHECK((spec.grouping == Grouping::kFixed || spec.arity == 2));
   }
 }

@@ -102,6 +102,11 @@ TEST_CASE("functions are written by name, and powers and reciprocals as on paper
   CHECK(text(Operation::kBinaryExponential, Symbol::number(0)) == "1");
   CHECK(text(Operation::kBinaryExponential, exponential(a)) == "2^(e^a)");
   CHECK(text(Operation::kBinaryLogarithm, a) == "log2(a)");
+  CHECK(text(Operation::kLess, a, b) == "less(a, b)");
+  CHECK(text(Operation::kLess, a, a) == "0");
+  CHECK(to_string(symbol_of(Operation::kSelected, a, b, cell("x", 1))) == "select(a, b, x1)");
+  CHECK(to_string(symbol_of(Operation::kSelected, Symbol::number(1), b, a)) == "b");
+  CHECK(to_string(symbol_of_place(Operation::kRowNumber, 4)) == "row4");
 }
 
 TEST_CASE("maxima are flat, and long runs are written as ranges") {
