@@ -7,11 +7,12 @@ namespace flashlab::cli {
 namespace {
 
 constexpr auto kAllCommands = std::to_array<AddCommand>(
-    {add_tour,     add_next,     add_read,      add_run,    add_trace,      add_debug,
-     add_timeline, add_picture,  add_figure,    add_cost,   add_sweep,      add_diff,
-     add_tables,   add_isa,      add_format,    add_editor, add_dap,        add_lsp,
-     add_answer,   add_programs, add_exercises, add_write, add_grade,  add_attention,  add_projections,
-     add_compare,  add_optimal,  add_gpu,       add_manual, add_completion, add_grading_worker});
+    {add_tour,          add_next,     add_read,      add_run,    add_trace,  add_debug,
+     add_timeline,      add_picture,  add_figure,    add_cost,   add_sweep,  add_diff,
+     add_tables,        add_isa,      add_format,    add_editor, add_dap,    add_lsp,
+     add_answer,        add_programs, add_exercises, add_write,  add_grade,  add_attention,
+     add_projections,   add_compare,  add_optimal,   add_gpu,    add_manual, add_completion,
+     add_grading_worker});
 
 }  // namespace
 
