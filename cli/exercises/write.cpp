@@ -51,12 +51,12 @@ struct Part {
 /// The learner's program for an exercise once it is right; before, the course's.
 Part part_of(const Learner& learner, const std::string& id, const std::string& asked,
              const std::string& ours) {
-  if (!asked.empty()) return {load_program(asked, {}), shown_path(asked), ""};
+  if (!asked.empty()) return {load_program(asked, toy::Limits{}), shown_path(asked), ""};
   const auto* entry = learner.progress().find(id);
   if (learner.progress().passed(id) && entry != nullptr && !entry->file.empty()) {
-    return {load_program(entry->file, {}), shown_path(entry->file), ""};
+    return {load_program(entry->file, toy::Limits{}), shown_path(entry->file), ""};
   }
-  return {load_program(ours, {}), ours,
+  return {load_program(ours, toy::Limits{}), ours,
           "You have not solved exercise " + id.substr(0, 2) + " yet, so our " + ours + " "};
 }
 
@@ -108,8 +108,8 @@ template <class Sink>
 Written write_on(const LanguageModel& model, const std::string& prompt, const Part& reads,
                  const Part& writes, const WriteFlags& options, const Sink& sink) {
   MachineAttention reading(reads.loaded.program, kTile), writing(writes.loaded.program, kTile);
-  MachineAttention naive_reading(load_program("naive_causal", {}).program, kTile),
-      naive_writing(load_program("naive", {}).program, kTile);
+  MachineAttention naive_reading(load_program("naive_causal", toy::Limits{}).program, kTile),
+      naive_writing(load_program("naive", toy::Limits{}).program, kTile);
   const auto attention = [&](const AttentionCall& call) {
     (call.causal ? naive_reading : naive_writing).count(call);
     return call.causal ? reading(call) : writing(call);
