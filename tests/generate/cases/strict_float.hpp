@@ -68,6 +68,13 @@ bool strict_binary(StrictBlock out, StrictOperand a, StrictOperand b) {
   });
 }
 template <class Function>
+bool strict_ternary(StrictBlock out, StrictOperand a, StrictOperand b, StrictOperand c) {
+  return fill_strictly(out, [&](std::int64_t row, std::int64_t col) {
+    return Function()(strict_element(a, row, col), strict_element(b, row, col),
+                      strict_element(c, row, col));
+  });
+}
+template <class Function>
 bool strict_unary(StrictBlock out, StrictOperand a) {
   return fill_strictly(
       out, [&](std::int64_t r, std::int64_t c) { return Function()(strict_element(a, r, c)); });
@@ -83,8 +90,15 @@ bool strict_reduce(StrictBlock out, StrictOperand a, std::int64_t cols) {
 template <toy::Operation kOperation>
 bool strict_mask(StrictBlock out, StrictOperand a, std::int64_t row, std::int64_t col) {
   return fill_strictly(out, [&](std::int64_t r, std::int64_t c) {
-    return operated(toy::detail::OperationTag<kOperation>(), strict_element(a, r, c), row + r,
-                    col + c);
+    const toy::detail::OperationTag<kOperation> operation;
+    const float value = strict_element(a, r, c);
+    if constexpr (kOperation == toy::Operation::kRowNumber) {
+      return operated(operation, value, row + r);
+    } else if constexpr (kOperation == toy::Operation::kColumnNumber) {
+      return operated(operation, value, col + c);
+    } else {
+      return operated(operation, value, row + r, col + c);
+    }
   });
 }
 inline void strict_product(StrictBlock out, StrictFactor a, StrictFactor b, bool add) {
@@ -131,6 +145,14 @@ inline const TileKernels<test::StrictFloat>& tile_kernels<test::StrictFloat>() {
           constexpr OperationSpec kSpec = spec_of(kOperation);
           if constexpr (kSpec.shape == ShapeRule::kElementwise && kSpec.arity == 2) {
             return &strict_binary<StrictFunction<kOperation>>;
+          }
+          return nullptr;
+        });
+    kernels.ternary = operation_table<Kernels::Ternary>(
+        []<Operation kOperation>(OperationTag<kOperation>) -> Kernels::Ternary {
+          constexpr OperationSpec kSpec = spec_of(kOperation);
+          if constexpr (kSpec.shape == ShapeRule::kElementwise && kSpec.arity == 3) {
+            return &strict_ternary<StrictFunction<kOperation>>;
           }
           return nullptr;
         });
