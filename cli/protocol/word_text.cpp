@@ -15,9 +15,11 @@ namespace {
 
 using toy::WordKind;
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 30> kLanguageTexts{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 32> kLanguageTexts{
     {{".isa", "the level of the machine: matmul, softmax or attention, and further instructions"},
      {".operands", "whether the factors of products must be R0 and R1 (pinned) or may be any"},
+     {".score", "where a function of the scores is executed: the register, and its tile's place"},
+     {".use", "the program whose scores the lines of this file change"},
      {".registers", "the number of registers of the machine"},
      {".machines", "the program runs on several machines, with messages between them"},
      {".reg", "names for registers, numbered from R0 in this order"},

@@ -157,7 +157,8 @@ TEST_CASE("diff puts small traces side by side where the terminal is wide enough
 
 TEST_CASE("isa prints the same rows in every form") {
   const auto rows = json_of(flashlab("isa --json"));
-  const std::string text = flashlab("isa").out, markdown = flashlab("isa --markdown").out;
+  const std::string text = flashlab("isa --width 100").out,
+                    markdown = flashlab("isa --markdown").out;
   const auto grammar = json_of(flashlab("isa --textmate"));
   CHECK(grammar["scopeName"] == "source.flashlab");
   for (const auto& row : rows) {

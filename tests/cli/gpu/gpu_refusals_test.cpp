@@ -46,7 +46,7 @@ TEST_CASE("gpu says which tiles hold how much when they fit neither at level 1 n
   CHECK_THAT(shared.err, contains("202752 bytes of shared memory: Q[0] 128 x 512 = 135168, "
                                   "K 64 x 512 = 67584"));
   CHECK_THAT(shared.err,
-             contains("as at level 0") && contains("O[0] 128 x 512 = 262656 (line 52)"));
+             contains("as at level 0") && contains("O[0] 128 x 512 = 262656 (line 53)"));
   const Outcome registers =
       flashlab("gpu flash2 -D n=4096,d=256,B=256,Bk=256 --dtype bf16 --level 1 --sram h100 --plan");
   CHECK(registers.code == 1);
