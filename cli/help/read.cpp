@@ -94,14 +94,10 @@ std::string reading_command_of(std::string_view target) {
   const std::string_view file = target.substr(0, target.find('#'));
   if (!file.ends_with(".md") || file.find('/') != std::string_view::npos) return {};
   for (const Page& page : course_pages()) {
-    if (page.name == file.substr(0, file.size() - 3)) return "flashlab read " + page.shown_name();
+    if (page.name + ".md" == file) return "flashlab read " + page.shown_name();
   }
   return {};
 }
-
-/// Whether a link's text says itself where it leads: "chapter 4".
-bool names_chapter(std::string_view text) { return text.find("hapter") != std::string_view::npos; }
-
 /// Replaces [text](page.md#place) by the text, and by the command that shows the page, where a page
 /// is linked for the first time: `told` keeps these. Links to the web stay. A table has no room.
 std::string without_links(std::string_view text, std::set<std::string>& told) {
@@ -120,7 +116,8 @@ std::string without_links(std::string_view text, std::set<std::string>& told) {
       result += name;
       const std::string command = reading_command_of(text.substr(middle + 2, end - middle - 2));
       const bool is_prose = !text.starts_with('|') && !text.starts_with('#');
-      if (is_prose && !command.empty() && !names_chapter(name) && told.insert(command).second) {
+      const bool is_chapter = name.find("hapter") != std::string_view::npos;  // the text says where
+      if (is_prose && !command.empty() && !is_chapter && told.insert(command).second) {
         result += " (`" + command + "`)";
       }
     }

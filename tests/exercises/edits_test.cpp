@@ -1,11 +1,11 @@
 // One-edit variants: which there are, what they read like, and that making them fast or slow comes
 // to the same steps.
-#include "exercises/grader/explain/edits.hpp"
+#include "exercises/grader/repair/edits.hpp"
 
 #include <algorithm>
 #include <sstream>
 
-#include "exercises/grader/explain/variants.hpp"
+#include "exercises/grader/repair/variants.hpp"
 #include "tests/catch_shim.hpp"
 #include "tests/source_files.hpp"
 #include "toymachine/language/assembler.hpp"

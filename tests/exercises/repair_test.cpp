@@ -1,5 +1,5 @@
 // Wrong submissions and the single changes that make them right.
-#include "exercises/grader/explain/repair.hpp"
+#include "exercises/grader/repair/repair.hpp"
 
 #include <algorithm>
 #include <string>

@@ -7,9 +7,9 @@
 
 #include "exercises/grader/exercise/exercise.hpp"
 #include "exercises/grader/exercise/verdict.hpp"
-#include "exercises/grader/explain/repair.hpp"
 #include "exercises/grader/judge/attempt.hpp"
 #include "exercises/grader/judge/solution_forms.hpp"
+#include "exercises/grader/repair/repair.hpp"
 
 namespace flashlab::exercises {
 
@@ -40,9 +40,9 @@ Finding state_failure(const FailedAttempt& failed);
 /// Returns explanations, the most important first; never empty.
 std::vector<Finding> explain_failure(const FailedAttempt& failed);
 
-/// Returns places where a right program costs more than full marks allow; may be empty. `dear` are the keys of
-/// the counters that cost points: nothing is said of others.
+/// Returns places where a right program costs more than full marks allow; may be empty. Of counters
+/// that cost no points nothing is said.
 std::vector<Finding> explain_cost(const ProgramTask& task, const toy::SourceText& text,
-                                  const Attempt& attempt, const std::vector<std::string>& dear);
+                                  const Attempt& attempt, const std::vector<CostLine>& costs);
 
 }  // namespace flashlab::exercises

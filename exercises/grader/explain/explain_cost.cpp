@@ -40,8 +40,10 @@ std::map<std::int32_t, std::int64_t> count_by_element(const toy::UnrolledProgram
 struct DearCounts {
   bool loads = false, stores = false, others = false;
 
-  explicit DearCounts(const std::vector<std::string>& keys) {
-    for (const std::string& key : keys) {
+  explicit DearCounts(const std::vector<CostLine>& costs) {
+    for (const CostLine& cost : costs) {
+      if (!cost.is_dear()) continue;
+      const std::string& key = cost.key;
       const bool is_load = key.find("load") != std::string::npos;
       const bool is_store = key.find("store") != std::string::npos;
       const bool is_update = key.find("update") != std::string::npos;
@@ -57,8 +59,8 @@ struct DearCounts {
 class CostExplanation {
  public:
   CostExplanation(const ProgramTask& task, const toy::SourceText& text, const Attempt& attempt,
-                  const std::vector<std::string>& dear)
-      : dear_(dear),
+                  const std::vector<CostLine>& costs)
+      : dear_(costs),
         task_(task),
         text_(text),
         attempt_(attempt),
@@ -218,10 +220,10 @@ class CostExplanation {
 }  // namespace
 
 std::vector<Finding> explain_cost(const ProgramTask& task, const toy::SourceText& text,
-                                  const Attempt& attempt, const std::vector<std::string>& dear) {
+                                  const Attempt& attempt, const std::vector<CostLine>& costs) {
   if (!attempt.unrolled || attempt.unrolled->steps.size() > kMostExplainedSteps) return {};
   if (attempt.machines) return {};  // its registers have no names
-  return CostExplanation(task, text, attempt, dear).run();
+  return CostExplanation(task, text, attempt, costs).run();
 }
 
 }  // namespace flashlab::exercises

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "exercises/grader/explain/operand_rules.hpp"
+#include "exercises/grader/repair/operand_rules.hpp"
 #include "toymachine/forms/form_algebra.hpp"
 #include "toymachine/forms/formula_difference.hpp"
 

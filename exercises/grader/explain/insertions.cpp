@@ -4,9 +4,9 @@
 #include <set>
 #include <utility>
 
-#include "exercises/grader/explain/edit_parts.hpp"
-#include "exercises/grader/explain/edits.hpp"
-#include "exercises/grader/explain/operand_rules.hpp"
+#include "exercises/grader/repair/edit_parts.hpp"
+#include "exercises/grader/repair/edits.hpp"
+#include "exercises/grader/repair/operand_rules.hpp"
 #include "toymachine/language/assembler.hpp"
 
 namespace flashlab::exercises {

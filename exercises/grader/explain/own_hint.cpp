@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "exercises/grader/explain/line_differences.hpp"
+#include "exercises/grader/repair/line_differences.hpp"
 #include "exercises/grader/submission/statement_lines.hpp"
 
 namespace flashlab::exercises {

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "exercises/grader/explain/departures.hpp"
-#include "exercises/grader/explain/edit_parts.hpp"
 #include "exercises/grader/explain/first_wrong_step.hpp"
 #include "exercises/grader/explain/loop_rounds.hpp"
-#include "exercises/grader/explain/operand_rules.hpp"
 #include "exercises/grader/explain/statement_parts.hpp"
+#include "exercises/grader/repair/departures.hpp"
+#include "exercises/grader/repair/edit_parts.hpp"
+#include "exercises/grader/repair/operand_rules.hpp"
 #include "exercises/grader/submission/statement_lines.hpp"
 #include "exercises/grader/submission/submission.hpp"
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "exercises/grader/explain/explain.hpp"
-#include "exercises/grader/explain/line_differences.hpp"
-#include "exercises/grader/explain/repair.hpp"
+#include "exercises/grader/repair/line_differences.hpp"
+#include "exercises/grader/repair/repair.hpp"
 
 namespace flashlab::exercises {
 

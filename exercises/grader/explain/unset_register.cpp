@@ -4,8 +4,8 @@
 #include <variant>
 #include <vector>
 
-#include "exercises/grader/explain/edit_parts.hpp"
 #include "exercises/grader/explain/statement_parts.hpp"
+#include "exercises/grader/repair/edit_parts.hpp"
 
 namespace flashlab::exercises {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "exercises/grader/explain/crossed_sizes.hpp"
-#include "exercises/grader/explain/value_runs.hpp"
 #include "exercises/grader/judge/attempt.hpp"
+#include "exercises/grader/repair/value_runs.hpp"
 
 namespace flashlab::exercises {
 namespace {

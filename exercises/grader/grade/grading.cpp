@@ -349,18 +349,14 @@ class Grading {
   /// costs are shown. There, every line is as it should be.
   void add_costly_lines(const SizedCases* where) {
     std::vector<Finding> lines;
-    std::vector<std::string> dear;
-    for (const CostLine& line : verdict_.costs) {
-      if (line.is_dear()) dear.push_back(line.key);
-    }
     if (where == last_.sized) {
-      lines = explain_cost(task_, text_, last_, dear);
+      lines = explain_cost(task_, text_, last_, verdict_.costs);
       if (!lines.empty()) verdict_.findings.clear();
     } else {
       for (const PreparedSize& size : prepared_.drawn) {
         if (&size.sized != where || !size.lanes) continue;
-        lines =
-            explain_cost(task_, text_, attempt(task_, program_, size.sized, &*size.lanes), dear);
+        const Attempt drawn = attempt(task_, program_, size.sized, &*size.lanes);
+        lines = explain_cost(task_, text_, drawn, verdict_.costs);
       }
     }
     verdict_.findings.insert(verdict_.findings.end(), lines.begin(), lines.end());

@@ -6,9 +6,9 @@
 
 #include "exercises/grader/exercise/cases.hpp"
 #include "exercises/grader/exercise/exercise.hpp"
-#include "exercises/grader/explain/repair.hpp"
 #include "exercises/grader/grade/grader.hpp"
 #include "exercises/grader/grade/prepared_size.hpp"
+#include "exercises/grader/repair/repair.hpp"
 #include "toymachine/count/counters.hpp"
 
 namespace flashlab::exercises {

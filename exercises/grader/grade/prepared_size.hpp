@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "exercises/grader/exercise/cases.hpp"
-#include "exercises/grader/explain/repair.hpp"
 #include "exercises/grader/judge/lane_cases.hpp"
 #include "exercises/grader/judge/solution_forms.hpp"
+#include "exercises/grader/repair/repair.hpp"
 
 namespace flashlab::exercises {
 

@@ -9,8 +9,8 @@
 #include <thread>
 #include <utility>
 
-#include "exercises/grader/explain/repair.hpp"
 #include "exercises/grader/judge/equality.hpp"
+#include "exercises/grader/repair/repair.hpp"
 #include "exercises/grader/submission/statement_lines.hpp"
 #include "exercises/grader/submission/submission.hpp"
 #include "toymachine/bind/bound_program.hpp"

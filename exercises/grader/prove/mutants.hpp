@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "exercises/grader/exercise/exercise.hpp"
-#include "exercises/grader/explain/edits.hpp"
 #include "exercises/grader/grade/grader.hpp"
+#include "exercises/grader/repair/edits.hpp"
 
 namespace flashlab::exercises {
 

@@ -8,9 +8,9 @@
 #include "exercises/grader/exercise/cases.hpp"
 #include "exercises/grader/explain/claims.hpp"
 #include "exercises/grader/explain/crossed_sizes.hpp"
-#include "exercises/grader/explain/repair.hpp"
 #include "exercises/grader/grade/grader.hpp"
 #include "exercises/grader/judge/attempt.hpp"
+#include "exercises/grader/repair/repair.hpp"
 #include "exercises/grader/submission/submission.hpp"
 
 namespace flashlab::exercises {

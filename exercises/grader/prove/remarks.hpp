@@ -11,7 +11,7 @@
 
 #include "exercises/grader/exercise/exercise.hpp"
 #include "exercises/grader/exercise/verdict.hpp"
-#include "exercises/grader/explain/edits.hpp"
+#include "exercises/grader/repair/edits.hpp"
 
 namespace flashlab::exercises {
 

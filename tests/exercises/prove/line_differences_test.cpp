@@ -1,5 +1,5 @@
 // Programs compared with a solution line by line, and what is said of their lines.
-#include "exercises/grader/explain/line_differences.hpp"
+#include "exercises/grader/repair/line_differences.hpp"
 
 #include <string>
 #include <vector>

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "exercises/grader/explain/edits.hpp"
+#include "exercises/grader/repair/edits.hpp"
 #include "toymachine/bind/bound_program.hpp"
 #include "toymachine/execute/unrolled.hpp"
 

@@ -1,4 +1,4 @@
-#include "exercises/grader/explain/edit_parts.hpp"
+#include "exercises/grader/repair/edit_parts.hpp"
 
 #include <algorithm>
 #include <utility>

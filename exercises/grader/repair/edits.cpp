@@ -1,4 +1,4 @@
-#include "exercises/grader/explain/edits.hpp"
+#include "exercises/grader/repair/edits.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "exercises/grader/explain/edit_parts.hpp"
-#include "exercises/grader/explain/operand_rules.hpp"
+#include "exercises/grader/repair/edit_parts.hpp"
+#include "exercises/grader/repair/operand_rules.hpp"
 #include "toymachine/language/assembler.hpp"
 #include "toymachine/language/instruction_set.hpp"
 

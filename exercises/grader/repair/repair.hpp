@@ -11,9 +11,9 @@
 
 #include "exercises/grader/exercise/cases.hpp"
 #include "exercises/grader/exercise/exercise.hpp"
-#include "exercises/grader/explain/edits.hpp"
-#include "exercises/grader/explain/line_differences.hpp"
 #include "exercises/grader/judge/lane_cases.hpp"
+#include "exercises/grader/repair/edits.hpp"
+#include "exercises/grader/repair/line_differences.hpp"
 
 namespace flashlab::exercises {
 

@@ -1,4 +1,4 @@
-#include "exercises/grader/explain/value_runs.hpp"
+#include "exercises/grader/repair/value_runs.hpp"
 
 #include <algorithm>
 #include <utility>

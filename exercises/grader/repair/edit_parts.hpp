@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "exercises/grader/explain/edits.hpp"
+#include "exercises/grader/repair/edits.hpp"
 #include "toymachine/language/expression.hpp"
 #include "toymachine/language/program.hpp"
 

@@ -1,6 +1,6 @@
-#include "exercises/grader/explain/unused_lines.hpp"
+#include "exercises/grader/repair/unused_lines.hpp"
 
-#include "exercises/grader/explain/value_runs.hpp"
+#include "exercises/grader/repair/value_runs.hpp"
 
 namespace flashlab::exercises {
 

@@ -1,4 +1,4 @@
-#include "exercises/grader/explain/repair.hpp"
+#include "exercises/grader/repair/repair.hpp"
 
 #include <algorithm>
 #include <map>
@@ -8,12 +8,12 @@
 #include <string_view>
 #include <utility>
 
-#include "exercises/grader/explain/departures.hpp"
-#include "exercises/grader/explain/edit_parts.hpp"
-#include "exercises/grader/explain/trial.hpp"
-#include "exercises/grader/explain/unused_lines.hpp"
 #include "exercises/grader/judge/attempt.hpp"
 #include "exercises/grader/judge/cost_score.hpp"
+#include "exercises/grader/repair/departures.hpp"
+#include "exercises/grader/repair/edit_parts.hpp"
+#include "exercises/grader/repair/trial.hpp"
+#include "exercises/grader/repair/unused_lines.hpp"
 #include "exercises/grader/submission/statement_lines.hpp"
 #include "exercises/grader/submission/submission.hpp"
 

@@ -1,4 +1,4 @@
-#include "exercises/grader/explain/variants.hpp"
+#include "exercises/grader/repair/variants.hpp"
 
 #include <algorithm>
 #include <utility>

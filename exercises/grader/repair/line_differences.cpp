@@ -1,4 +1,4 @@
-#include "exercises/grader/explain/line_differences.hpp"
+#include "exercises/grader/repair/line_differences.hpp"
 
 #include <algorithm>
 #include <map>

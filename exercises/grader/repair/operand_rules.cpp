@@ -1,4 +1,4 @@
-#include "exercises/grader/explain/operand_rules.hpp"
+#include "exercises/grader/repair/operand_rules.hpp"
 
 #include <algorithm>
 #include <array>

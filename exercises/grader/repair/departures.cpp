@@ -1,4 +1,4 @@
-#include "exercises/grader/explain/departures.hpp"
+#include "exercises/grader/repair/departures.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "exercises/grader/exercise/exercise.hpp"
-#include "exercises/grader/explain/edits.hpp"
-#include "exercises/grader/explain/line_differences.hpp"
-#include "exercises/grader/explain/repair.hpp"
+#include "exercises/grader/repair/edits.hpp"
+#include "exercises/grader/repair/line_differences.hpp"
+#include "exercises/grader/repair/repair.hpp"
 
 namespace flashlab::exercises {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "exercises/grader/exercise/exercise.hpp"
-#include "exercises/grader/explain/edits.hpp"
-#include "exercises/grader/explain/repair.hpp"
+#include "exercises/grader/repair/edits.hpp"
+#include "exercises/grader/repair/repair.hpp"
 
 namespace flashlab::exercises {
 

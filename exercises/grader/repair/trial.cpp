@@ -1,4 +1,4 @@
-#include "exercises/grader/explain/trial.hpp"
+#include "exercises/grader/repair/trial.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "exercises/grader/explain/variants.hpp"
 #include "exercises/grader/judge/attempt.hpp"
+#include "exercises/grader/repair/variants.hpp"
 #include "exercises/grader/submission/submission.hpp"
 #include "toymachine/count/counters.hpp"
 #include "toymachine/execute/dram.hpp"
