@@ -33,7 +33,7 @@ TEST_CASE("each instruction becomes one call below the line that it came from", 
                             "      set(S, product(Q[c], transposed(K)) + S);\n"));
   CHECK_THAT(text, contains("  // 24: for i in 0..tiles(q)\n"
                             "  const Index i = static_cast<Index>(blockIdx.x);\n"));
-  CHECK_THAT(text, contains("  // 63: STORE L, lse[i][0]\n  store(lse.tile(i, 0), L);\n"));
+  CHECK_THAT(text, contains("  // 64: STORE L, lse[i][0]\n  store(lse.tile(i, 0), L);\n"));
 }
 
 TEST_CASE("every instruction of every program has its line in the source", "[source]") {

@@ -86,7 +86,7 @@ TEST_CASE("a loaded tile has a place again after the last line that reads it", "
   REQUIRE(K.ring->last_read);
   REQUIRE(V.ring->last_read);
   CHECK(line_of_step(program, launch, *K.ring->last_read) == 37);  // MAC Q[c], K^T, S, S
-  CHECK(line_of_step(program, launch, *V.ring->last_read) == 52);  // MAC P, V, O[c], O[c]
+  CHECK(line_of_step(program, launch, *V.ring->last_read) == 53);  // MAC P, V, O[c], O[c]
   CHECK_FALSE(Q.ring->last_read);                                  // stays
   CHECK(Q.shared->stages == 1);
 }
