@@ -97,8 +97,7 @@ class WrappedWriter {
 
 struct Written {
   std::string text;
-  std::size_t prompt = 0;  // characters
-  std::size_t calls_for_prompt = 0;
+  std::size_t prompt = 0;                                           // characters
   toy::Count prompt_bytes, naive_prompt_bytes, bytes, naive_bytes;  // loaded; bytes: of the writing
   double seconds = 0;                                               // of the writing
 };
@@ -118,7 +117,6 @@ Written write_on(const LanguageModel& model, const std::string& prompt, const Pa
   written.prompt = prompt.size();
   language_model::Text text(model);
   std::vector<float> logits = text.read(prompt, attention);
-  written.calls_for_prompt = reading.calls() + writing.calls();
   const toy::Count other = writing.bytes_loaded(), naive_other = naive_writing.bytes_loaded();
   written.prompt_bytes = reading.bytes_loaded() + other;
   written.naive_prompt_bytes = naive_reading.bytes_loaded() + naive_other;

@@ -49,7 +49,12 @@ class Explanation {
     if (remark && say(remark->kind, remark->step, remark->place, remark->sentence)) {
       return std::move(finding_);
     }
-    if (wrong && wrong->kind != WrongStep::Kind::kForeign &&
+    // If an earlier or later step has the first wrong value, exchanged sources may be a coincidence:
+    // point_at_fault says them where a program with them exchanged was tried.
+    const bool is_tried_later = wrong && wrong->kind == WrongStep::Kind::kExchanged && value &&
+                                value->solution_line > 0 &&
+                                static_cast<std::int32_t>(value->step) - 1 != wrong->step;
+    if (wrong && wrong->kind != WrongStep::Kind::kForeign && !is_tried_later &&
         say(to_string(wrong->kind), wrong->step, wrong->place, wrong->sentence)) {
       return std::move(finding_);
     }
@@ -59,7 +64,7 @@ class Explanation {
       return std::move(finding_);
     }
     const bool is_foreign = wrong && wrong->kind == WrongStep::Kind::kForeign;
-    if (is_foreign && say_foreign(*wrong)) return std::move(finding_);
+    if ((is_foreign || is_tried_later) && say_foreign(*wrong)) return std::move(finding_);
     if (store() != kNobody) point_at(store(), "step " + run_.at(store()) + " stores it");
     return std::move(finding_);
   }
@@ -135,9 +140,10 @@ class Explanation {
 
   /// At sizes that do not decide it, a step that computes something new is still one.
   bool say_foreign(const WrongStep& wrong) {
-    const Claim claim = remark_claim(to_string(wrong.kind), run_.line(wrong.step), "");
+    const Claim claim =
+        remark_claim(to_string(WrongStep::Kind::kForeign), run_.line(wrong.step), "");
     if (truth_elsewhere(claim, run_.failed()) == Truth::kFalse) return false;
-    point_at(wrong.step, wrong.sentence);
+    point_at(wrong.step, foreign_text(run_, wrong.step));
     finding_.claims.push_back(claim);
     return true;
   }

@@ -25,14 +25,15 @@ void move_to(std::uint32_t line, const FailedAttempt& failed, Finding& finding) 
   append_source_line(finding, failed.text, line);
 }
 
-/// Whether the first wrong step says more than a change that makes the program right.
-bool says_more(const WrongStep& wrong, std::uint32_t line, const Repairs& repairs) {
+/// Whether the first wrong step says more than a change that makes the program right. `is_first`: it
+/// has the first wrong value; other steps with exchanged sources are told if that was tried.
+bool says_more(const WrongStep& wrong, bool is_first, std::uint32_t line, const Repairs& repairs) {
   if (wrong.kind == WrongStep::Kind::kNotAdded) return true;
   if (wrong.kind != WrongStep::Kind::kExchanged) return false;
-  return repairs.line == 0 ||
-         std::any_of(repairs.repairs.begin(), repairs.repairs.end(), [&](const Repair& repair) {
-           return repair.edit.line == line && repair.edit.kind == EditKind::kOperands;
-         });
+  if (repairs.line == 0) return is_first;
+  return std::any_of(repairs.repairs.begin(), repairs.repairs.end(), [&](const Repair& repair) {
+    return repair.edit.line == line && repair.edit.kind == EditKind::kOperands;
+  });
 }
 
 /// Adds the sentence, unless the finding has it.
@@ -138,7 +139,9 @@ void point_at_fault(const FailedAttempt& failed, const FailedRun* run,
                     const std::optional<WrongStep>& wrong, const std::optional<WrongValue>& value,
                     const Repairs& repairs, Finding& finding) {
   const std::uint32_t suspect = wrong ? run->line(wrong->step) : 0;
-  if (wrong && says_more(*wrong, suspect, repairs)) {
+  const bool is_first = wrong && (!value || value->solution_line == 0 ||
+                                  static_cast<std::int32_t>(value->step) - 1 == wrong->step);
+  if (wrong && says_more(*wrong, is_first, suspect, repairs)) {
     const Claim claim = remark_claim(to_string(wrong->kind), suspect, wrong->place);
     if (is_confirmed(claim, failed)) {
       add_once(wrong->sentence + ".", claim, finding);

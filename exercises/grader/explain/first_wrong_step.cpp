@@ -76,13 +76,7 @@ class Finder {
   }
 
   WrongStep foreign(std::int32_t step) const {
-    return {WrongStep::Kind::kForeign,
-            step,
-            "step " + run_.at(step) +
-                " is the first that computes what the exercise's solution does "
-                "not: " +
-                text(run_.form(step)),
-            {}};
+    return {WrongStep::Kind::kForeign, step, foreign_text(run_, step), {}};
   }
 
   /// An operand of the step was overwritten before any step used its old value.
@@ -176,6 +170,12 @@ class Finder {
 };
 
 }  // namespace
+
+std::string foreign_text(const FailedRun& run, std::int32_t step) {
+  return "step " + run.at(step) +
+         " is the first that computes what the exercise's solution does not: " +
+         toy::shortened_formula(run.text(run.form(step)), kNameLength);
+}
 
 std::string to_string(WrongStep::Kind kind) {
   constexpr std::array<const char*, 5> kNames{"foreign", "overwrote", "exchanged", "used too early",

@@ -26,6 +26,9 @@ struct WrongStep {
 };
 std::string to_string(WrongStep::Kind kind);  // "overwrote"
 
+/// "step 8 (line 27) is the first that computes what the exercise's solution does not: …"
+std::string foreign_text(const FailedRun& run, std::int32_t step);
+
 /// Returns nothing if the run has no formulas, or if every step that the failing one depends on
 /// computes a value of the solution.
 std::optional<WrongStep> first_wrong_step(const FailedRun& run);

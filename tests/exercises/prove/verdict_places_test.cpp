@@ -36,6 +36,17 @@ TEST_CASE("of lines whose change makes results right, one is named whose change 
   CHECK(finding.line == 21);
 }
 
+TEST_CASE("that the old maximum is lost is not called an exchange of sources", "[verdicts]") {
+  // The factor is e^(m' - s). With its sources exchanged, SUB would compute another value of the solution.
+  const Finding finding = finding_of(
+      "13_attention_update",
+      {{"  MOV M, A                      ; keep the old maximum: the factor needs both\n", ""},
+       {"SUB A, M, A", "SUB M, S, A"}});
+  CAPTURE(finding.what, finding.details);
+  CHECK(finding.line == 32);
+  CHECK_FALSE(says(finding, "the negative of"));
+}
+
 TEST_CASE("a mask at tile numbers is found at its line, with the value that it should leave",
           "[verdicts]") {
   const Finding finding = finding_of("29_flash2_causal", kTileNumbers);
