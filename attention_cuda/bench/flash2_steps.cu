@@ -1,7 +1,7 @@
 // From flash2_mma_sm80 to flash2_wgmma_sm90, one idea at a time, in turns in one process:
 //
 //   flash2_steps [FLAG VALUE]...    bf16, 16 384 tokens in all, heads x head_dim = 2048
-//     --head-dim 64,128,256         --seqlen 1024,4096,16384
+//     --head-dim 64,128,256         --seqlen 1024,2048,4096,16384
 //     --rounds 15                   each round runs every step once
 //     --json FILE                   writes the samples
 //     --stamps FILE                 writes when a block of one more call reached which point
@@ -72,7 +72,7 @@ std::vector<Candidate> steps_of(std::int64_t head_dim) {
 // ---- Times
 
 struct Settings {
-  std::vector<std::int64_t> head_dims = {64, 128, 256}, seqlens = {1024, 4096, 16384};
+  std::vector<std::int64_t> head_dims = {64, 128, 256}, seqlens = {1024, 2048, 4096, 16384};
   int rounds = 15;
   std::string json_file, stamps_file, commit;
 };
@@ -238,7 +238,8 @@ int measure_and_write(const Settings& settings, const std::string& command) {
     std::vector<JsonText> runs;
     add_stamps<64>(runs);
     add_stamps<128>(runs);
-    stamps.add("unit", "cycles of the multiprocessor's clock, from the first stamp on")
+    stamps.add("gpu_after", gpu_state())
+        .add("unit", "cycles of the multiprocessor's clock, from the first stamp on")
         .add("columns",
              json_array(std::vector<std::string>{"cycle", "warpgroup", "turn", "tile", "mark"}))
         .add("runs", json_array(runs, true));
