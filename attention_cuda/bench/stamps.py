@@ -17,10 +17,10 @@ Run = collections.namedtuple("Run", "head_dim seqlen step block_q block_kv stamp
 STATES = {
     "loads": State("issues copies", "C", "c2", False),
     "issues": State("issues products", "I", "c5", False),
-    "softmax": State("softmax of S", "E", "c6", False),
+    "softmax": State("softmax of S", "X", "c6", False),
     "other": State("stores P, releases, rescales O", "P", "c1", False),
-    "stores": State("stores O", "O", "c3", False),
-    "next": State("finds its next queries", "N", "c8", False),
+    "stores": State("stores O", "W", "c3", False),
+    "next": State("finds its next queries", "Q", "c8", False),
     "empty": State("waits for an empty stage", "e", "c6", True),
     "full": State("waits for copies", "c", "c2", True),
     "turn": State("waits for its turn", "t", "c7", True),
@@ -161,3 +161,40 @@ def shares(run, lane):
     for part in intervals(run, lane):
         sums[part.state] += max(0, min(part.end, end) - max(part.start, start))
     return {state: cycles / (end - start) for state, cycles in sums.items()}
+
+
+def gaps_in_flight(run, first, last):
+    """Returns the intervals between first and last in which no warpgroup has a product in flight."""
+    lanes = sorted({stamp.warpgroup for stamp in run.stamps if stamp.warpgroup > 0})
+    found, idle_from = [], first
+    for start, end in sorted((start, end) for lane in lanes for _, start, end in products_in_flight(run, lane)):
+        if end <= idle_from:
+            continue
+        if min(start, last) > idle_from:
+            found.append((idle_from, min(start, last)))
+        idle_from = end
+        if idle_from >= last:
+            return found
+    return found + [(idle_from, last)]
+
+
+def sketch(run, cycles_a_letter, letters):
+    """Returns a row of letters for each warpgroup, from a tile on: a letter is what takes most of its cycles."""
+    start = steady_steps(run)[0]
+    edges = [start + cycles_a_letter * k for k in range(letters + 1)]
+    states = kind_of(run).states
+    rows = {}
+    for lane in sorted({stamp.warpgroup for stamp in run.stamps if stamp.warpgroup > 0}):
+        row = ""
+        for first, last in zip(edges, edges[1:]):
+            sums = collections.Counter()
+            for part in intervals(run, lane):
+                sums[part.state] += max(0, min(part.end, last) - max(part.start, first))
+            state = states[sums.most_common(1)[0][0]]
+            row += "." if state.is_wait else state.letter
+        rows[LANE_NAMES[lane]] = row
+    idle = gaps_in_flight(run, edges[0], edges[-1])
+    share_idle = [sum(max(0, min(b, last) - max(a, first)) for a, b in idle) / cycles_a_letter
+                  for first, last in zip(edges, edges[1:])]
+    rows["in flight"] = "".join(" " if share > 0.5 else "#" for share in share_idle)
+    return rows

@@ -4,7 +4,9 @@
   steps.py run              where and when
   steps.py bounds           lower bounds of a tile, in cycles, from the sizes of the tiles
   steps.py times            TFLOP/s of the first and of the last step
-  steps.py gain STEP        what a step gained over the one before, in per cent
+  steps.py step STEP        what a step gained at head_dim 128, at the length of the stamps, without a mask
+  steps.py gains            what each step gained at all sizes
+  steps.py sketch STEP      what the warpgroups did at head_dim 128 from tile to tile, a letter for 100 cycles
   steps.py waits            what the warpgroups of a block did, from the stamps
   steps.py backward         what the warpgroups of the backward kernel did, from its stamps
   steps.py between          from the last tile of some queries to the first one of the next, from the stamps
@@ -17,7 +19,8 @@ import re
 import statistics
 import sys
 
-from stamps import between_query_tiles, kind_of, load_runs, shares, step_cycles
+from stamps import (between_query_tiles, gaps_in_flight, kind_of, load_runs, run_of, shares, sketch, steady_steps,
+                    step_cycles)
 from tables import HERE, print_table, results
 
 sys.path.insert(0, os.path.join(HERE, "../../gpu/sheets"))
@@ -50,7 +53,7 @@ def times_of(head_dim, mask, seqlen):
             if row["shape"][2:] == [seqlen, head_dim] and row["mask"] == mask}
 
 
-LENGTHS = (1024, 4096, 16384)
+LENGTHS = (2048, 16384)
 MASKS = {"full": "none", "causal": "causal"}
 
 
@@ -104,17 +107,46 @@ def times(_):
     print_table(["head_dim", "mask", *(f"N {seqlen}" for seqlen in LENGTHS)], table)
 
 
-def gain(words):
-    if len(words) != 1 or words[0] not in STEPS[1:]:
-        sys.exit(f"steps.py gain: expected one of {', '.join(STEPS[1:])}")
-    before, after = STEPS[STEPS.index(words[0]) - 1], words[0]
+def gains(_):
+    """What each step gained over the one before, and the last one over the first."""
     table = []
-    for head_dim in TILES:
-        rates = [times_of(head_dim, mask, seqlen) for mask in MASKS.values() for seqlen in LENGTHS]
-        if all(after in found for found in rates):
-            table.append([head_dim, *(f"{100 * (found[after] / found[before] - 1):+.1f} %"
-                                      for found in rates)])
-    print_table(["head_dim", *(f"{mask} {seqlen}" for mask in MASKS for seqlen in LENGTHS)], table)
+    for head_dim, mask in problems():
+        for seqlen in LENGTHS:
+            rates = list(times_of(head_dim, MASKS[mask], seqlen).values())
+            row = [f"{round(100 * (after / before - 1)) or 0:+d} %" for before, after in zip(rates, rates[1:])]
+            table.append([head_dim, mask, seqlen, *row, *[""] * (len(STEPS) - 1 - len(row)),
+                          f"{rates[-1] / rates[0]:.2f} x"])
+    print_table(["head_dim", "mask", "N", *STEPS[1:], "in all"], table)
+
+
+SHOWN_HEAD_DIM, SHOWN_LENGTH = 128, 2048  # of the chapter; stamps are of this length
+LETTERS, CYCLES_A_LETTER = 60, 100
+
+
+def step_named(words, command, steps):
+    if len(words) != 1 or words[0] not in steps:
+        sys.exit(f"steps.py {command}: expected one of {', '.join(steps)}")
+    return words[0]
+
+
+def step(words):
+    """TFLOP/s before and after a step."""
+    after = step_named(words, "step", STEPS[1:])
+    rates = times_of(SHOWN_HEAD_DIM, "none", SHOWN_LENGTH)
+    before = STEPS[STEPS.index(after) - 1]
+    print(f"{before} to {after}: {rates[before] / 1e12:.0f} to {rates[after] / 1e12:.0f} TFLOP/s, "
+          f"{100 * (rates[after] / rates[before] - 1):+.0f} %")
+
+
+def sketch_of_step(words):
+    """Rows of letters, and for how long no product is in flight."""
+    run = run_of(load_runs()[1], SHOWN_HEAD_DIM, step_named(words, "sketch", STEPS[1:]))
+    for lane, row in sketch(run, CYCLES_A_LETTER, LETTERS).items():
+        print(f"{lane:12}  {row}")
+    tiles = steady_steps(run)
+    idle = sum(end - start for start, end in gaps_in_flight(run, tiles[0], tiles[-1]))
+    print(f"from tile to tile {statistics.median(step_cycles(run)):.0f} cycles, for "
+          f"{idle / (len(tiles) - 1):.0f} of them no product in flight")
 
 
 def waits(_):
@@ -123,7 +155,7 @@ def waits(_):
     states = {"issues": "issues", "S": "waits: S", "softmax": "softmax", "O": "O", "other": "the rest",
               "full": "copies", "turn": "turn"}
     table = []
-    for one in (one for one in runs if one.step in ("wgmma", "overlap", STEPS[-1])):
+    for one in (one for one in runs if one.head_dim == SHOWN_HEAD_DIM):
         warpgroups, keys = TILES[one.head_dim]
         found, loader = shares(one, 1), shares(one, 0)
         products = warpgroups * tensor_cycles(one.head_dim, keys)
@@ -165,8 +197,8 @@ def between(_):
                 table)
 
 
-COMMANDS = {"run": run, "bounds": bounds, "times": times, "gain": gain, "waits": waits,
-            "between": between, "backward": backward}
+COMMANDS = {"run": run, "bounds": bounds, "times": times, "gains": gains, "waits": waits,
+            "between": between, "backward": backward, "step": step, "sketch": sketch_of_step}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:

@@ -10,9 +10,9 @@ namespace scores {
 
 namespace flashlab::test {
 
-void launch_tile_product(const float* A, const float* B, float* C, int n, int m, int k) {
+void launch_tile_product(const float* A, const float* B, float* C, int m, int n, int k) {
   using product::kTile;
-  product::tile_product<<<dim3(m / kTile, n / kTile), dim3(kTile, kTile)>>>(A, B, C, m, k);
+  product::tile_product<<<dim3(n / kTile, m / kTile), dim3(kTile, kTile)>>>(A, B, C, n, k);
 }
 
 void launch_tile_scores(const float* Q, const float* K, float* S, int n, int nk, int d,
