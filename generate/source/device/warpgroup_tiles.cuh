@@ -108,7 +108,8 @@ struct SwizzledTile {
   using Element = ElementType;
   static constexpr int kRows = kTileRows, kCols = kTileCols;
   static constexpr int kPanels = (kCols + 63) / 64, kPanelElements = 64 * kRows,
-                       kElements = kPanels * kPanelElements;
+                       kElements = kPanels * kPanelElements,
+                       kPlaceElements = kElements;  // from one place of a ring to the next
   static_assert(kRows % 8 == 0, "the swizzle has a period of 8 rows");
   static constexpr int rows = 2, cols = 2;
   Element* data;
@@ -134,7 +135,8 @@ __device__ inline Turned<SwizzledTile<Element, kRows, kCols>> turned(
 template <int kColumnRows>
 struct LoadedColumn : SharedColumn {
   using Element = float;
-  static constexpr int kElements = kColumnRows;
+  // Each place begins at a multiple of 128 bytes.
+  static constexpr int kElements = kColumnRows, kPlaceElements = (kColumnRows + 31) / 32 * 32;
 };
 
 /// All threads that compute wait here, for each other's writes to shared memory, too.
@@ -245,7 +247,7 @@ __device__ inline void load_boxes(const LoadedColumn<kRows>& to, const Box& box,
 template <class Tile, int kStages>
 __device__ inline void load(Ring<Tile, kStages>& ring, const Box& box) {
   mbarrier_wait(ring.empty(), ring.parity ^ 1);
-  ring.data = ring.first + ring.stage * ring.kElements;
+  ring.data = ring.first + ring.stage * ring.kPlaceElements;
   mbarrier_arrive_expect(ring.full(), static_cast<unsigned>(ring.kElements * sizeof(*ring.data)));
   load_boxes(ring, box, ring.full());
   ring.next();
@@ -255,7 +257,7 @@ __device__ inline void load(Ring<Tile, kStages>& ring, const Box& box) {
 template <class Tile, int kStages>
 __device__ inline void wait_for(Ring<Tile, kStages>& ring) {
   mbarrier_wait(ring.full(), ring.parity);
-  ring.data = ring.first + ring.stage * ring.kElements;
+  ring.data = ring.first + ring.stage * ring.kPlaceElements;
 }
 /// The same warps: this one has read the tile.
 template <class Tile, int kStages>

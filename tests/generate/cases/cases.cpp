@@ -48,13 +48,15 @@ const std::vector<Parameters>& fragment_choices() {
   return kChoices;
 }
 
-/// The same for warpgroups, which hold 64 rows: tiles of one panel and of several, and rests.
+/// The same for warpgroups, which hold 64 rows: tiles of one panel and of several, rests, and columns of
+/// fewer bytes than the places of a ring are apart.
 const std::vector<Parameters>& warpgroup_choices() {
   static const std::vector<Parameters> kChoices = {
       {{"n", 100}, {"nk", 72}, {"d", 24}, {"B", 64}, {"Bk", 32}, {"w", 21}, {"m", 40}, {"k", 40}},
       {{"n", 192}, {"nk", 96}, {"d", 80}, {"B", 192}, {"Bk", 80}, {"w", 40}},
       {{"n", 64}, {"nk", 130}, {"d", 128}, {"B", 64}, {"Bk", 64}, {"Bd", 64}, {"w", 90}},
-      {{"n", 196}, {"nk", 132}, {"d", 40}, {"B", 128}, {"Bk", 128}, {"w", 90}}};
+      {{"n", 196}, {"nk", 132}, {"d", 40}, {"B", 128}, {"Bk", 128}, {"w", 90}},
+      {{"n", 112}, {"nk", 64}, {"d", 64}, {"B", 16}, {"Bk", 64}}};
   return kChoices;
 }
 
