@@ -266,11 +266,11 @@ def banks_picture():
             for x, chunk in enumerate(row):
                 canvas.box(left + side * x, top + side * y, side, side, "mark" if chunk == 0 else "cell", chunk,
                            "small middle" + (" onmark" if chunk == 0 else ""))
-        canvas.text(left, top + side * len(rows) + 20, f"{passes} passes over the banks" if passes > 1 else "1 pass",
+        canvas.text(left, top + side * len(rows) + 20, f"{passes} cycles" if passes > 1 else "1 cycle",
                     "small strong")
     return canvas.svg(top + side * len(record["chunk_at"]) + 32, (
-        f"Left, chunk 0 of eight rows is always in banks 0 to 3: {record['passes_in_order']} passes. Right, chunk c of "
-        f"row r is at place c xor r, and the eight chunks 0 are in eight different places: {record['passes']} pass."))
+        f"Left, chunk 0 of eight rows is always in banks 0 to 3: {record['passes_in_order']} cycles. Right, chunk c of "
+        f"row r is at place c xor r, and the eight chunks 0 are in eight different places: {record['passes']} cycle."))
 
 
 def stretches_of(record):

@@ -5,7 +5,7 @@
   steps.py bounds           lower bounds of a tile, in cycles, from the sizes of the tiles
   steps.py times            TFLOP/s of the first and of the last step
   steps.py step STEP        what a step gained at head_dim 128, at the length of the stamps, without a mask
-  steps.py gains            what each step gained at all sizes
+  steps.py gains [HEAD_DIM] what each step gained, at all sizes or those of one head_dim
   steps.py sketch STEP      what the warpgroups did at head_dim 128 from tile to tile, a letter for 100 cycles
   steps.py waits            what the warpgroups of a block did, from the stamps
   steps.py backward         what the warpgroups of the backward kernel did, from its stamps
@@ -107,10 +107,15 @@ def times(_):
     print_table(["head_dim", "mask", *(f"N {seqlen}" for seqlen in LENGTHS)], table)
 
 
-def gains(_):
+def gains(words):
     """What each step gained over the one before, and the last one over the first."""
+    wanted = [int(word) for word in words] or list(TILES)
+    if len(words) > 1 or wanted[0] not in TILES:
+        sys.exit(f"steps.py gains: expected no head_dim, or one of {', '.join(map(str, TILES))}")
     table = []
     for head_dim, mask in problems():
+        if head_dim not in wanted:
+            continue
         for seqlen in LENGTHS:
             rates = list(times_of(head_dim, MASKS[mask], seqlen).values())
             row = [f"{round(100 * (after / before - 1)) or 0:+d} %" for before, after in zip(rates, rates[1:])]
@@ -152,7 +157,7 @@ def sketch_of_step(words):
 def waits(_):
     """Shares of the time in which a block goes from tile to tile."""
     _, runs = load_runs()
-    states = {"issues": "issues", "S": "waits: S", "softmax": "softmax", "O": "O", "other": "the rest",
+    states = {"issues": "issues", "softmax": "softmax", "other": "the rest", "S": "waits: for S", "O": "O",
               "full": "copies", "turn": "turn"}
     table = []
     for one in (one for one in runs if one.head_dim == SHOWN_HEAD_DIM):
