@@ -45,6 +45,7 @@ struct Repair {
 struct Departures {
   std::vector<LineDifference> all;  // each is a mistake: without its repair the program stays wrong
   std::string repaired;             // the program with all of them repaired
+  std::shared_ptr<const toy::Program> model;  // the same; `other` of the differences are its lines
 };
 
 struct Repairs {
