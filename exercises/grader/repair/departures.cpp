@@ -12,7 +12,7 @@ namespace flashlab::exercises {
 namespace {
 
 /// More places are another program rather than mistakes.
-constexpr std::size_t kMostDepartures = 8;
+constexpr std::size_t kMostDepartures = 5;
 /// Of the search for the right text that is nearest.
 constexpr int kMostTrials = 80;
 /// The cost of a trial beside its run, in steps on lanes.

@@ -9,7 +9,7 @@ namespace flashlab::exercises {
 namespace {
 
 /// Further apart, two texts are other programs, and their differences explain nothing.
-constexpr std::size_t kMostDifferentLines = 16;  // of both texts
+constexpr std::size_t kMostDifferentLines = 10;  // of both texts
 constexpr std::size_t kLongestMiddle = 150;      // lines between the first and the last difference
 
 /// The lines of a text that have words.

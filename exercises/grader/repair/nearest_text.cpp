@@ -57,25 +57,41 @@ class Pairs {
       }
     }
     std::uint32_t above = one_.above;
+    std::vector<std::uint32_t> mine;  // since the last pair
+    std::vector<std::string> other;
     for (std::size_t i = 0, j = 0; i < m || j < n;) {
       if (i < m && j < n && is_pair(i, j)) {
+        add_gap(above, mine, other, changes);
         above = one_.mine[i];
         add_pair(above, std::string(right_.line(one_.other[j])), changes);
         ++i;
         ++j;
       } else if (i < m && (j == n || common[i + 1][j] >= common[i][j + 1])) {
-        above = one_.mine[i++];
-        changes.push_back({Change::Kind::kDrop, above, 0, "", ""});
+        mine.push_back(one_.mine[i++]);
       } else {
-        changes.push_back(
-            {Change::Kind::kInsert, above, 0, "", std::string(right_.line(one_.other[j++]))});
+        other.emplace_back(right_.line(one_.other[j++]));
       }
     }
+    add_gap(above, mine, other, changes);
   }
 
  private:
   bool is_pair(std::size_t i, std::size_t j) const {
     return words(mine_.line(one_.mine[i])).front() == words(right_.line(one_.other[j])).front();
+  }
+
+  /// Between two pairs: a line in the place of each line, as far as there are some.
+  static void add_gap(std::uint32_t above, std::vector<std::uint32_t>& mine,
+                      std::vector<std::string>& other, Changes& changes) {
+    for (std::size_t i = 0; i < std::max(mine.size(), other.size()); ++i) {
+      if (i < mine.size()) above = mine[i];
+      const Change::Kind kind = i >= mine.size()    ? Change::Kind::kInsert
+                                : i >= other.size() ? Change::Kind::kDrop
+                                                    : Change::Kind::kLine;
+      changes.push_back({kind, above, 0, "", i < other.size() ? other[i] : ""});
+    }
+    mine.clear();
+    other.clear();
   }
 
   void add_pair(std::uint32_t line, const std::string& text, Changes& changes) const {
@@ -137,8 +153,26 @@ class Reduction {
   }
 
  private:
+  /// A line that was moved is one mistake, even if it does no harm to have it at both places.
+  bool parts_a_move(const Changes& left) const {
+    const auto has = [](const Changes& all, Change::Kind kind, const std::vector<std::string>& line,
+                        const toy::SourceText& mine) {
+      return std::any_of(all.begin(), all.end(), [&](const Change& change) {
+        return change.kind == kind &&
+               words(kind == Change::Kind::kDrop ? mine.line(change.line) : change.to) == line;
+      });
+    };
+    return std::any_of(changes_.begin(), changes_.end(), [&](const Change& change) {
+      if (change.kind != Change::Kind::kDrop) return false;
+      const std::vector<std::string> line = words(mine_.line(change.line));
+      return has(changes_, Change::Kind::kInsert, line, mine_) &&
+             has(left, Change::Kind::kDrop, line, mine_) !=
+                 has(left, Change::Kind::kInsert, line, mine_);
+    });
+  }
+
   bool take(Changes changes) {
-    if (changes.empty() || trials_ == 0) return false;
+    if (changes.empty() || trials_ == 0 || parts_a_move(changes)) return false;
     --trials_;
     if (!is_right_(changed_text(mine_, changes))) return false;
     changes_ = std::move(changes);
