@@ -229,7 +229,10 @@ std::string parts_sentence(const FailedAttempt& failed, const Repair& repair) {
 
 }  // namespace
 
-std::string repair_sentence(const FailedAttempt& failed, const Repair& repair) {
+namespace {
+
+/// Without what the program would cost then.
+std::string right_sentence(const FailedAttempt& failed, const Repair& repair) {
   const Edit& edit = repair.edit;
   const std::string line = std::to_string(edit.line);
   switch (edit.kind) {
@@ -264,6 +267,13 @@ std::string repair_sentence(const FailedAttempt& failed, const Repair& repair) {
   if (!other.empty())
     return "Line " + line + " has " + other + ": this change makes the program right.";
   return "Look at line " + line + ": one change there makes the program right.";
+}
+
+}  // namespace
+
+std::string repair_sentence(const FailedAttempt& failed, const Repair& repair) {
+  const std::string text = right_sentence(failed, repair);
+  return repair.is_accepted ? text : text + " It would then cost more than the exercise accepts.";
 }
 
 std::uint32_t departure_line(const LineDifference& departure) {

@@ -39,6 +39,7 @@ struct RepairBudget {
 struct Repair {
   Edit edit;
   std::vector<Edit> further;
+  bool is_accepted = true;  // false: the results are right then, but the program costs too much
 };
 
 /// Where a program departs from the exercise's solution that it is written like.
