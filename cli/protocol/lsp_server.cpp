@@ -7,6 +7,7 @@
 #include "cli/protocol/lsp_positions.hpp"
 #include "cli/protocol/word_text.hpp"
 #include "cli/terminal/failure.hpp"
+#include "text/markdown.hpp"
 #include "text/utf8.hpp"
 #include "text/visible.hpp"
 #include "toymachine/language/formatting.hpp"
@@ -255,7 +256,7 @@ json LspServer::hover(const json& params) {
   text += (is_about_word && !line.empty() ? "\n\n---\n\n" : "") + line;
   if (text.empty()) return nullptr;
   json contents{{"kind", wants_markdown_ ? "markdown" : "plaintext"},
-                {"value", wants_markdown_ ? text : plain_text(text)}};
+                {"value", wants_markdown_ ? text : without_markdown(text)}};
   json result{{"contents", std::move(contents)}};
   if (is_about_word) result["range"] = LspPositions(open.source()).range(word->span);
   return result;
