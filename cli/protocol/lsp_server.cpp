@@ -37,16 +37,6 @@ json lsp_diagnostic(LspPositions& positions, const toy::Diagnostic& one) {
           {"message", message}};
 }
 
-/// Whether the client takes Markdown there, and prefers it. Without a word about it, it takes plain text.
-bool takes_markdown(const json& params, const char* formats) {
-  const json::json_pointer where(formats);
-  if (!params.contains(where) || !params.at(where).is_array()) return false;
-  for (const json& one : params.at(where)) {
-    if (one == "markdown" || one == "plaintext") return one == "markdown";
-  }
-  return false;
-}
-
 /// A position's line, from 1.
 std::int64_t line_in(const json& position) {
   constexpr std::int64_t kLargest = UINT32_MAX;
@@ -154,37 +144,6 @@ const ToyDocument& LspServer::document(const json& params) const {
   const auto found = documents_.find(uri);
   if (found == documents_.end()) throw std::runtime_error(printable(uri) + " is not open");
   return *found->second.document;
-}
-
-json LspServer::initialize(const json& params) {
-  constexpr int kIncremental = 2;  // of TextDocumentSyncKind
-  stream_.end_with(number_in(params, "processId", 0));
-  state_ = kReady;
-  wants_markdown_ = takes_markdown(params, "/capabilities/textDocument/hover/contentFormat");
-  const json::json_pointer prepares("/capabilities/textDocument/rename/prepareSupport");
-  const bool can_prepare = params.contains(prepares) && params.at(prepares) == true;
-  // Others expect commands, which could not edit the text.
-  const json::json_pointer actions(
-      "/capabilities/textDocument/codeAction/codeActionLiteralSupport");
-  const bool knows_actions = params.contains(actions);
-  return {{"capabilities",
-           {{"textDocumentSync", {{"openClose", true}, {"change", kIncremental}}},
-            {"hoverProvider", true},
-            {"inlayHintProvider", true},
-            {"definitionProvider", true},
-            {"referencesProvider", true},
-            {"documentSymbolProvider", true},
-            {"documentHighlightProvider", true},
-            {"foldingRangeProvider", true},
-            {"codeActionProvider",
-             knows_actions ? json{{"codeActionKinds", json::array({"quickfix"})}} : json(false)},
-            {"completionProvider", {{"triggerCharacters", {"."}}}},
-            // The options are only for clients that know them.
-            {"renameProvider", can_prepare ? json{{"prepareProvider", true}} : json(true)},
-            {"semanticTokensProvider", {{"legend", semantic_legend()}, {"full", true}}},
-            {"documentFormattingProvider", true},
-            {"codeLensProvider", json::object()}}},
-          {"serverInfo", {{"name", "flashlab"}}}};
 }
 
 json LspServer::nothing(const json&) { return nullptr; }

@@ -75,7 +75,9 @@ class LspServer {
   /// a tenth of the time. Empty: the result is what the handler returned.
   std::string text_result_;
   unsigned state_ = kNew;
-  bool has_exited_ = false, wants_markdown_ = false;
+  bool has_exited_ = false;
+  // What the client can do.
+  bool wants_markdown_ = false, inserts_or_replaces_ = false;
 };
 
 }  // namespace flashlab::cli
