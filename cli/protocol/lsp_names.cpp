@@ -84,7 +84,17 @@ json LspServer::rename(const json& params) {
   for (const toy::SourceSpan& span : open.names().places_of(word)) {
     edits.push_back({{"range", positions.range(span)}, {"newText", name}});
   }
-  return {{"changes", {{uri_in(params), std::move(edits)}}}};
+  return workspace_edit(params, std::move(edits));
+}
+
+/// The client refuses edits of another version than it has, if it can be told which one is meant.
+json LspServer::workspace_edit(const json& params, json edits) const {
+  const std::string uri = uri_in(params);
+  if (!has_versioned_edits_) return {{"changes", {{uri, std::move(edits)}}}};
+  const std::optional<std::int64_t> version = documents_.at(uri).version;
+  json identifier{{"uri", uri}, {"version", version ? json(*version) : json(nullptr)}};
+  json change{{"textDocument", std::move(identifier)}, {"edits", std::move(edits)}};
+  return {{"documentChanges", json::array({std::move(change)})}};
 }
 
 json LspServer::semantic_legend() {

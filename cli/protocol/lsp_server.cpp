@@ -267,13 +267,11 @@ json LspServer::code_action(const json& params) {
     const std::string_view now =
         line.substr(std::min<std::size_t>(one.span.column - 1, line.size()), one.span.length);
     json edit{{"range", range}, {"newText", one.suggestion}};
-    json changes = json::object();
-    changes[uri_in(params)] = json::array({std::move(edit)});
     result.push_back({{"title", "Write " + one.suggestion + " instead of " + printable(now)},
                       {"kind", "quickfix"},
                       {"isPreferred", true},
                       {"diagnostics", json::array({diagnostic})},
-                      {"edit", {{"changes", std::move(changes)}}}});
+                      {"edit", workspace_edit(params, json::array({std::move(edit)}))}});
     if (result.size() == kMostDiagnostics) break;
   }
   return result;
