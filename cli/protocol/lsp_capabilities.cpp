@@ -35,6 +35,7 @@ json LspServer::initialize(const json& params) {
   wants_markdown_ = takes_markdown(params, "/capabilities/textDocument/hover/contentFormat");
   inserts_or_replaces_ =
       can(params, "/textDocument/completion/completionItem/insertReplaceSupport");
+  has_symbol_trees_ = can(params, "/textDocument/documentSymbol/hierarchicalDocumentSymbolSupport");
   has_versioned_edits_ = can(params, "/workspace/workspaceEdit/documentChanges");
   const bool can_prepare = can(params, "/textDocument/rename/prepareSupport");
   // Others expect commands, which could not edit the text.

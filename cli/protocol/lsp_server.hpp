@@ -79,7 +79,8 @@ class LspServer {
   unsigned state_ = kNew;
   bool has_exited_ = false;
   // What the client can do.
-  bool wants_markdown_ = false, inserts_or_replaces_ = false, has_versioned_edits_ = false;
+  bool wants_markdown_ = false, inserts_or_replaces_ = false, has_symbol_trees_ = false,
+       has_versioned_edits_ = false;
 };
 
 }  // namespace flashlab::cli

@@ -65,7 +65,12 @@ class LspClient {
     this.ready = this.sendRequest("initialize", {
       processId: process.pid,
       rootUri: null,
-      capabilities: { textDocument: { rename: { prepareSupport: true } } },
+      capabilities: {
+        textDocument: {
+          rename: { prepareSupport: true },
+          documentSymbol: { hierarchicalDocumentSymbolSupport: true },
+        },
+      },
     }).then((result) => {
       this.capabilities = result.capabilities;
       this.readyProcess = server;
