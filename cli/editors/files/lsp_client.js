@@ -67,6 +67,12 @@ class LspClient {
       rootUri: null,
       capabilities: {
         textDocument: {
+          hover: { contentFormat: ["markdown", "plaintext"] },
+          completion: { completionItem: { insertReplaceSupport: true } },
+          codeAction: {
+            codeActionLiteralSupport: { codeActionKind: { valueSet: ["quickfix"] } },
+          },
+          foldingRange: { lineFoldingOnly: true },
           rename: { prepareSupport: true },
           documentSymbol: { hierarchicalDocumentSymbolSupport: true },
         },
