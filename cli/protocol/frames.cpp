@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "cli/terminal/failure.hpp"
+#include "text/encoding.hpp"
 #include "text/lists.hpp"
 #include "text/read_number.hpp"
 #include "text/visible.hpp"
@@ -134,7 +135,7 @@ std::optional<Frame> FrameReader::next() {
   if (is_nested_deeply(text)) {
     frame.error = "the content of a frame is nested too deeply";
   } else {
-    frame.body = nlohmann::json::parse(text, nullptr, false);
+    frame.body = nlohmann::json::parse(without_half_characters(std::string(text)), nullptr, false);
     if (frame.body.is_discarded()) {
       frame.error = "the content of a frame is no JSON";
     } else if (!frame.body.is_object()) {
