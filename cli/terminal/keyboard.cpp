@@ -10,6 +10,7 @@
 #include <csignal>
 #include <utility>
 
+#include "cli/terminal/descriptor_io.hpp"
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/terminal.hpp"
 #include "text/utf8.hpp"
@@ -24,7 +25,7 @@ volatile std::sig_atomic_t changed = 0;
 std::string on_enter, on_leave;
 
 void write_to_terminal(const std::string& text) {
-  if (!text.empty()) static_cast<void>(!write(STDOUT_FILENO, text.data(), text.size()));
+  static_cast<void>(write_all(STDOUT_FILENO, text));
 }
 
 void restore() {
@@ -135,7 +136,7 @@ int Keyboard::descriptor() const { return has_terminal ? STDIN_FILENO : -1; }
 std::optional<char> Keyboard::byte() {
   if (returned_) return std::exchange(returned_, std::nullopt);
   char pressed = 0;
-  const ssize_t n = read(STDIN_FILENO, &pressed, 1);
+  const ssize_t n = read_some(STDIN_FILENO, &pressed, 1);
   if (n < 0 && errno == EINTR) return std::nullopt;
   is_closed_ = n != 1;
   return is_closed_ ? 'q' : pressed;

@@ -80,7 +80,8 @@ class SessionCase : CaseFolder {
     for (const json& flag : test.value("flags", json::array())) {
       words.push_back(with_saved(flag, saved).get<std::string>());
     }
-    server_ = std::make_unique<CaseProcess>(saved["folder"].get<std::string>(), words);
+    server_ = std::make_unique<CaseProcess>(saved["folder"].get<std::string>(), words,
+                                            test.value("nonblocking", false));
   }
 
   std::string run() {
@@ -266,7 +267,8 @@ class TerminalCase : CaseFolder {
     }
     PseudoTerminal terminal(test_.value("rows", static_cast<unsigned short>(24)),
                             test_.value("columns", static_cast<unsigned short>(80)), words,
-                            environment, saved["folder"].get<std::string>());
+                            environment, saved["folder"].get<std::string>(),
+                            test_.value("nonblocking", false));
     if (!terminal.is_possible()) return {};
     std::size_t number = 0;
     for (const json& step : test_.at("steps")) {

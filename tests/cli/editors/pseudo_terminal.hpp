@@ -20,11 +20,12 @@ namespace flashlab::test {
 class PseudoTerminal {
  public:
   /// `arguments` are the command's, without its name. `environment`: more variables; an empty value
-  /// removes one. `folder`: where it runs; empty: here.
+  /// removes one. `folder`: where it runs; empty: here. `nonblocking`: as another program left its
+  /// descriptors.
   PseudoTerminal(unsigned short rows, unsigned short columns,
                  const std::vector<std::string>& arguments,
                  const std::map<std::string, std::string>& environment = {},
-                 const std::string& folder = {}) {
+                 const std::string& folder = {}, bool nonblocking = false) {
     terminal_ = posix_openpt(O_RDWR | O_NOCTTY);
     if (terminal_ < 0 || grantpt(terminal_) != 0 || unlockpt(terminal_) != 0) return;
     const winsize size{rows, columns, 0, 0};
@@ -37,6 +38,7 @@ class PseudoTerminal {
     setsid();
     const int own = open(name.c_str(), O_RDWR);  // becomes the controlling terminal
     ioctl(own, TIOCSWINSZ, &size);
+    if (nonblocking) fcntl(own, F_SETFL, O_RDWR | O_NONBLOCK);
     for (const int descriptor : {0, 1, 2}) dup2(own, descriptor);
     setenv("TERM", "xterm", 1);
     setenv("LC_ALL", "C", 1);

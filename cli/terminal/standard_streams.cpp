@@ -1,0 +1,81 @@
+#include "cli/terminal/standard_streams.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <iostream>
+#include <streambuf>
+#include <string_view>
+#include <system_error>
+
+#include "cli/terminal/descriptor_io.hpp"
+
+namespace flashlab::cli {
+namespace {
+
+constexpr std::size_t kStreamBytes = 1 << 16;
+
+class WaitingInput : public std::streambuf {
+ public:
+  explicit WaitingInput(int descriptor) : descriptor_(descriptor) {}
+
+ protected:
+  /// Throws after an error, by which the stream becomes bad.
+  int_type underflow() override {
+    ssize_t n = 0;
+    do {
+      n = read_some(descriptor_, bytes_.data(), bytes_.size());
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) throw std::system_error(errno, std::generic_category());
+    if (n == 0) return traits_type::eof();
+    setg(bytes_.data(), bytes_.data(), bytes_.data() + n);
+    return traits_type::to_int_type(*gptr());
+  }
+
+ private:
+  int descriptor_;
+  std::array<char, kStreamBytes> bytes_{};
+};
+
+class WaitingOutput : public std::streambuf {
+ public:
+  explicit WaitingOutput(int descriptor) : descriptor_(descriptor) { empty(); }
+
+ protected:
+  int_type overflow(int_type c) override {
+    if (!write_out()) return traits_type::eof();
+    if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
+    return sputc(traits_type::to_char_type(c));
+  }
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    if (size <= epptr() - pptr()) return std::streambuf::xsputn(text, size);
+    const std::string_view all(text, static_cast<std::size_t>(size));
+    return write_out() && write_all(descriptor_, all) ? size : 0;
+  }
+  int sync() override { return write_out() ? 0 : -1; }
+
+ private:
+  void empty() { setp(bytes_.data(), bytes_.data() + bytes_.size()); }
+  /// What cannot be written is lost: the stream becomes bad, and nobody tries again.
+  bool write_out() {
+    const std::string_view waiting(pbase(), static_cast<std::size_t>(pptr() - pbase()));
+    empty();
+    return write_all(descriptor_, waiting);
+  }
+
+  int descriptor_;
+  std::array<char, kStreamBytes> bytes_{};
+};
+
+}  // namespace
+
+void use_waiting_streams() {
+  // Never destroyed: the streams are flushed last of all.
+  static std::streambuf* const input = std::cin.rdbuf(new WaitingInput(STDIN_FILENO));
+  static std::streambuf* const output = std::cout.rdbuf(new WaitingOutput(STDOUT_FILENO));
+  static std::streambuf* const errors = std::cerr.rdbuf(new WaitingOutput(STDERR_FILENO));
+  static_cast<void>(input), static_cast<void>(output), static_cast<void>(errors);
+}
+
+}  // namespace flashlab::cli
