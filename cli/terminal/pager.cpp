@@ -111,7 +111,9 @@ class PagedOutput : public std::streambuf {
   }
 
   void start_pager() {
-    setenv("LESS", "RX", 0);              // X: the last page stays on the terminal
+    setenv("LESS", "RX", 0);  // X: the last page stays on the terminal
+    // What is written is UTF-8 (or ASCII). less asks the locale, which need not be installed here.
+    setenv("LESSCHARSET", "utf-8", 0);
     pipe_ = popen(pager_.c_str(), "we");  // e: no worker keeps the pipe open
     if (pipe_ == nullptr) return step_aside();
     struct sigaction ignored {};
