@@ -3,40 +3,17 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <iostream>
 #include <streambuf>
 #include <string_view>
-#include <system_error>
 
 #include "cli/terminal/descriptor_io.hpp"
+#include "cli/terminal/waiting_input.hpp"
 
 namespace flashlab::cli {
 namespace {
 
 constexpr std::size_t kStreamBytes = 1 << 16;
-
-class WaitingInput : public std::streambuf {
- public:
-  explicit WaitingInput(int descriptor) : descriptor_(descriptor) {}
-
- protected:
-  /// Throws after an error, by which the stream becomes bad.
-  int_type underflow() override {
-    ssize_t n = 0;
-    do {
-      n = read_some(descriptor_, bytes_.data(), bytes_.size());
-    } while (n < 0 && errno == EINTR);
-    if (n < 0) throw std::system_error(errno, std::generic_category());
-    if (n == 0) return traits_type::eof();
-    setg(bytes_.data(), bytes_.data(), bytes_.data() + n);
-    return traits_type::to_int_type(*gptr());
-  }
-
- private:
-  int descriptor_;
-  std::array<char, kStreamBytes> bytes_{};
-};
 
 class WaitingOutput : public std::streambuf {
  public:
