@@ -6,14 +6,13 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include "cli/debug/debug_screen.hpp"
 #include "cli/debug/debug_session.hpp"
 #include "cli/terminal/failure.hpp"
-#include "cli/terminal/files.hpp"
 #include "cli/terminal/keyboard.hpp"
+#include "cli/terminal/text_input.hpp"
 #include "text/utf8.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
@@ -27,15 +26,17 @@ constexpr char kDeleteByte = '\x7f', kBackspace = '\b';
 constexpr char kStartOfLine = '\x01', kEndOfLine = '\x05', kEraseLine = '\x15', kEraseRest = '\x0b',
                kEraseWord = '\x17';
 
-/// Executes the commands of a file, and prints each with what it did. A command that is refused does
+/// Executes the commands of a file as they come, and prints each with what it did. A command that is refused does
 /// not end the script, but the exit code tells of it.
 int run_script(DebugSession& session, const std::string& file) {
-  const std::string text = read_text_file(file, kMostCommandBytes, "a file of commands");
-  std::istringstream commands{std::string(without_byte_order_mark(text))};
+  TextInput commands(file, kMostCommandBytes, "a file of commands");
   std::size_t line = 0, first_refused = 0, num_refused = 0;
   if (!session.why().empty()) std::cout << session.why() << "\n" << session.where() << "\n";
-  for (std::string command; !session.has_quit() && std::getline(commands, command);) {
-    ++line;
+  while (!session.has_quit()) {
+    std::cout << std::flush;  // another program may read this before it writes the next command
+    const auto next = commands.line();
+    if (!next) break;
+    const std::string command(line++ == 0 ? without_byte_order_mark(*next) : *next);
     if (command.find_first_not_of(" \t\r") == std::string::npos || command[0] == '#') continue;
     const std::string said = session.execute(command);
     if (session.has_quit()) break;
@@ -45,7 +46,6 @@ int run_script(DebugSession& session, const std::string& file) {
               << "\n";
   }
   if (num_refused == 0) return kExitGood;
-  std::cout << std::flush;  // before the message on standard error
   throw request_failure(
       std::to_string(num_refused) + (num_refused == 1 ? " command was" : " commands were") +
       " refused, the first in line " + std::to_string(first_refused) + " of the commands");
