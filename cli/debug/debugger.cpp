@@ -89,7 +89,7 @@ class Screen {
     std::cout << "\x1b[H" << frame << "\x1b[J" << std::flush;
   }
 
-  /// During a long search, q or Escape ends it.
+  /// During a long search, q, Escape or Ctrl-C ends it.
   bool show_progress(std::uint64_t step) {
     message_ = "searching, at step " + std::to_string(step) + "; q stops";
     std::cout << "\x1b[H " << message_ << "\x1b[K" << std::flush;
@@ -98,6 +98,7 @@ class Screen {
 
   void execute(const std::string& command) {
     if (command == "help") return show_help();  // more lines than a message has
+    const Keyboard::StopsWork stops;  // of a search that does not ask, the second Ctrl-C ends us
     message_ = session_.execute(command);
   }
 

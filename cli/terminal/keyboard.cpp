@@ -41,6 +41,14 @@ void on_end(int signal) {
   _exit(exit_code_of_signal(signal));
 }
 
+// Whether Ctrl-C stops what runs, and whether it came.
+volatile std::sig_atomic_t stops_work = 0, was_interrupted = 0;
+
+void on_ctrl_c(int signal) {
+  if (stops_work == 0 || was_interrupted != 0) on_end(signal);
+  was_interrupted = 1;
+}
+
 void on_suspend(int) {
   restore();
   raise(SIGSTOP);
@@ -122,7 +130,8 @@ Keyboard::Keyboard(const std::string& enter, const std::string& leave) {
   has_terminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && in_foreground() &&
                  tcgetattr(STDIN_FILENO, &original) == 0;
   if (!has_terminal) return;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) handle(signal, on_end);
+  for (const int signal : {SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) handle(signal, on_end);
+  handle(SIGINT, on_ctrl_c);
   handle(SIGTSTP, on_suspend);
   handle(SIGCONT, on_interruption);
   if (!enter.empty()) handle(SIGWINCH, on_interruption);
@@ -248,7 +257,14 @@ Key Keyboard::paste() {
   return {Key::Kind::kPaste, '\0', on_one_line(bytes)};
 }
 
+Keyboard::StopsWork::StopsWork() {
+  was_interrupted = 0;
+  stops_work = 1;
+}
+Keyboard::StopsWork::~StopsWork() { stops_work = 0; }
+
 bool Keyboard::pressed_meanwhile(char wanted) {
+  if (stops_work != 0 && was_interrupted != 0) return true;
   pollfd waiting{STDIN_FILENO, POLLIN, 0};
   while (has_terminal && (returned_ || poll(&waiting, 1, 0) == 1)) {
     const auto pressed = key();

@@ -52,6 +52,14 @@ class Keyboard {
   /// Returns the pressed key; 'q' if the terminal is closed; nothing after a signal. A byte of Escape
   /// is the key Escape unless the rest of a known form of sequence follows within 50 ms.
   std::optional<Key> key();
+  /// While it exists, the first Ctrl-C does not end the program, but pressed_meanwhile() returns true.
+  class StopsWork {
+   public:
+    StopsWork();
+    ~StopsWork();
+    StopsWork(const StopsWork&) = delete;
+    StopsWork& operator=(const StopsWork&) = delete;
+  };
   /// Returns whether this key or Escape was pressed and not read yet. Forgets all keys before it.
   bool pressed_meanwhile(char wanted);
   /// Sets the terminal again after a signal, when the program continues after being suspended.
