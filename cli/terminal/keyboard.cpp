@@ -66,6 +66,7 @@ void handle(int signal, void (*handler)(int)) {
 void single_keys() {
   termios keys = original;
   keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  keys.c_iflag &= ~static_cast<tcflag_t>(IXON);  // Ctrl-S would freeze the screen
   keys.c_cc[VMIN] = 1;
   keys.c_cc[VTIME] = 0;
   changed = 1;
