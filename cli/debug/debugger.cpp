@@ -313,8 +313,10 @@ void DebuggerRequest::add_to(CLI::App& command) {
 int open_debugger(const toy::BoundProgram& program, toy::InitialDram dram,
                   const DebuggerRequest& request, const TerminalOptions& terminal) {
   const bool on_screen = request.commands.empty();
-  if (on_screen && (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0)) {
-    throw request_failure("the debugger's screen needs a terminal, and here is none",
+  const bool has_output = isatty(STDOUT_FILENO) == 1;
+  if (on_screen && (!has_output || !keys_come_from_a_terminal())) {
+    throw request_failure("the debugger's screen needs a terminal, and standard " +
+                              std::string(has_output ? "input" : "output") + " is none",
                           "--commands FILE, for commands from a file (- is standard input)");
   }
   if (on_screen && !knows_escape_codes()) {

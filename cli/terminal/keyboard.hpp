@@ -33,9 +33,13 @@ struct Key {
   char letter() const { return kind == Kind::kCharacter ? character : '\0'; }
 };
 
+/// Whether there is a terminal that has keys for us: standard input, or the one that started us if standard
+/// input was a text that was read.
+bool keys_come_from_a_terminal();
+
 /// Delivers keys without waiting for a line, and without echo. The terminal is restored when
 /// the object is destroyed, when a signal ends the program (Ctrl-C: exit code 130), or when it
-/// is suspended. Does nothing if standard input or output is not a terminal. Only one object
+/// is suspended. Does nothing if keys or standard output are of no terminal. Only one object
 /// at a time. A terminal that knows escape codes marks what the user pastes, and that is one key.
 class Keyboard {
  public:

@@ -268,7 +268,8 @@ class TerminalCase : CaseFolder {
     PseudoTerminal terminal(test_.value("rows", static_cast<unsigned short>(24)),
                             test_.value("columns", static_cast<unsigned short>(80)), words,
                             environment, saved["folder"].get<std::string>(),
-                            test_.value("nonblocking", false));
+                            test_.value("nonblocking", false),
+                            case_text(test_.value("input", json(""))));
     if (!terminal.is_possible()) return {};
     std::size_t number = 0;
     for (const json& step : test_.at("steps")) {

@@ -21,11 +21,12 @@ class PseudoTerminal {
  public:
   /// `arguments` are the command's, without its name. `environment`: more variables; an empty value
   /// removes one. `folder`: where it runs; empty: here. `nonblocking`: as another program left its
-  /// descriptors.
+  /// descriptors. `input`: what a pipe to standard input has, instead of the terminal; empty: no pipe.
   PseudoTerminal(unsigned short rows, unsigned short columns,
                  const std::vector<std::string>& arguments,
                  const std::map<std::string, std::string>& environment = {},
-                 const std::string& folder = {}, bool nonblocking = false) {
+                 const std::string& folder = {}, bool nonblocking = false,
+                 const std::string& input = {}) {
     terminal_ = posix_openpt(O_RDWR | O_NOCTTY);
     if (terminal_ < 0 || grantpt(terminal_) != 0 || unlockpt(terminal_) != 0) return;
     const winsize size{rows, columns, 0, 0};
@@ -40,6 +41,10 @@ class PseudoTerminal {
     ioctl(own, TIOCSWINSZ, &size);
     if (nonblocking) fcntl(own, F_SETFL, O_RDWR | O_NONBLOCK);
     for (const int descriptor : {0, 1, 2}) dup2(own, descriptor);
+    if (int ends[2]; !input.empty() && pipe2(ends, O_CLOEXEC) == 0) {
+      static_cast<void>(!write(ends[1], input.data(), input.size()));
+      dup2(ends[0], 0);
+    }
     setenv("TERM", "xterm", 1);
     setenv("LC_ALL", "C", 1);
     setenv("HOME", "/nowhere", 1);
