@@ -69,11 +69,9 @@ class Screen {
     draw();
     while (!session_.has_quit()) {
       const auto key = keyboard_.key();
-      if (!key) {
-        keyboard_.resume();
-      } else if (is_typing_) {
+      if (key && is_typing_) {
         type(*key);
-      } else {
+      } else if (key) {
         press(*key);
       }
       draw();
@@ -83,6 +81,7 @@ class Screen {
 
  private:
   void draw() {
+    keyboard_.resume();
     std::string frame = debug_screen(
         session_, {message_, is_typing_ ? typed_line() : "", display_width(before_cursor())},
         window_size(), terminal_);
@@ -91,6 +90,7 @@ class Screen {
 
   /// During a long search, q, Escape or Ctrl-C ends it.
   bool show_progress(std::uint64_t step) {
+    keyboard_.resume();
     message_ = "searching, at step " + std::to_string(step) + "; q stops";
     std::cout << "\x1b[H " << message_ << "\x1b[K" << std::flush;
     return !keyboard_.pressed_meanwhile('q');

@@ -82,6 +82,9 @@ bool in_foreground() { return tcgetpgrp(key_descriptor) == getpgrp(); }
 
 bool has_terminal = false;
 
+/// Whether the terminal's settings were restored for a suspension that has ended.
+bool is_to_resume() { return has_terminal && changed == 0 && in_foreground(); }
+
 constexpr char kEscapeByte = '\x1b';
 constexpr char kBell = '\x07', kCancel = '\x18', kSubstitute = '\x1a';
 /// What begins a string behind Escape: DCS, SOS, OSC, PM and APC.
@@ -171,6 +174,7 @@ std::optional<char> Keyboard::byte_soon(int longest_pause_ms) {
 }
 
 std::optional<Key> Keyboard::key() {
+  if (is_to_resume()) return std::nullopt;  // suspended since the last key
   const auto first = byte();
   if (!first) return std::nullopt;
   if (*first == kEscapeByte) return sequence();
@@ -280,14 +284,17 @@ bool Keyboard::pressed_meanwhile(char wanted) {
   pollfd waiting{key_descriptor, POLLIN, 0};
   while (has_terminal && (returned_ || poll(&waiting, 1, 0) == 1)) {
     const auto pressed = key();
+    if (!pressed) resume();
     if (pressed && (pressed->letter() == wanted || pressed->kind == Key::Kind::kEscape))
       return true;
   }
   return false;
 }
 
-void Keyboard::resume() {
-  if (has_terminal && changed == 0 && in_foreground()) single_keys();
+bool Keyboard::resume() {
+  if (!is_to_resume()) return false;
+  single_keys();
+  return true;
 }
 
 }  // namespace flashlab::cli

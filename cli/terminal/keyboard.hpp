@@ -66,8 +66,9 @@ class Keyboard {
   };
   /// Returns whether this key or Escape was pressed and not read yet. Forgets all keys before it.
   bool pressed_meanwhile(char wanted);
-  /// Sets the terminal again after a signal, when the program continues after being suspended.
-  void resume();
+  /// Sets the terminal again when the program continues after being suspended. Returns whether it did: what was
+  /// on the terminal is to be shown again.
+  bool resume();
 
  private:
   std::optional<char> byte();

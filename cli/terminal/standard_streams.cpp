@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <iostream>
 #include <streambuf>
 #include <string_view>
@@ -45,6 +46,19 @@ class WaitingOutput : public std::streambuf {
   std::array<char, kStreamBytes> bytes_{};
 };
 
+// What typed_line() has asked and where, and whether the program has continued since.
+const std::string* asked = nullptr;
+std::ostream* asked_on = nullptr;
+volatile std::sig_atomic_t was_continued = 0;
+
+void on_continue(int) { was_continued = 1; }
+
+void ask_again() {
+  if (was_continued == 0 || tcgetpgrp(STDIN_FILENO) != getpgrp()) return;
+  was_continued = 0;
+  *asked_on << *asked << std::flush;
+}
+
 }  // namespace
 
 void use_waiting_streams() {
@@ -53,6 +67,24 @@ void use_waiting_streams() {
   static std::streambuf* const output = std::cout.rdbuf(new WaitingOutput(STDOUT_FILENO));
   static std::streambuf* const errors = std::cerr.rdbuf(new WaitingOutput(STDERR_FILENO));
   static_cast<void>(input), static_cast<void>(output), static_cast<void>(errors);
+}
+
+std::optional<std::string> typed_line(const std::string& question, std::ostream& out) {
+  struct sigaction action {
+  }, before{};
+  action.sa_handler = on_continue;  // not SA_RESTART: it ends the waiting
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGCONT, &action, &before);
+  was_continued = 0;
+  asked = &question;
+  asked_on = &out;
+  WaitingInput::after_signal = ask_again;
+  out << question << std::flush;
+  std::string line;
+  const bool is_typed = static_cast<bool>(std::getline(std::cin, line));
+  WaitingInput::after_signal = nullptr;
+  sigaction(SIGCONT, &before, nullptr);
+  return is_typed ? std::optional(line) : std::nullopt;
 }
 
 }  // namespace flashlab::cli

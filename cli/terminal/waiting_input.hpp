@@ -16,6 +16,8 @@ namespace flashlab::cli {
 class WaitingInput : public std::streambuf {
  public:
   static constexpr std::size_t kMostAtOnce = 1 << 16;
+  /// Called before a stream waits, and when a signal was handled meanwhile; null: nothing.
+  static inline void (*after_signal)() = nullptr;
 
   /// `first`: what was read already, at most kMostAtOnce bytes.
   explicit WaitingInput(int descriptor, std::string_view first = {}) : descriptor_(descriptor) {
@@ -28,6 +30,7 @@ class WaitingInput : public std::streambuf {
   int_type underflow() override {
     ssize_t n = 0;
     do {
+      if (after_signal != nullptr) after_signal();
       n = read_some(descriptor_, bytes_.data(), bytes_.size());
     } while (n < 0 && errno == EINTR);
     if (n < 0) throw std::system_error(errno, std::generic_category());

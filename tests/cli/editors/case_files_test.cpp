@@ -287,6 +287,10 @@ class TerminalCase : CaseFolder {
       terminal.type(step["type"].get<std::string>());
     } else if (step.contains("wait_ms")) {
       std::this_thread::sleep_for(std::chrono::milliseconds(step["wait_ms"].get<int>()));
+    } else if (step.contains("signal")) {
+      terminal.signal(step["signal"]);
+    } else if (step.contains("forget")) {
+      terminal.forget();
     } else if (step.contains("resize")) {
       terminal.resize(step["resize"][0], step["resize"][1]);
     } else if (step.contains("screen")) {  // the frame that was drawn last

@@ -140,7 +140,14 @@ class PseudoTerminal {
   }
 
   void interrupt() { kill(process_, SIGINT); }
+  /// "CONT" continues a command that Ctrl-Z or "STOP" stopped.
+  void signal(const std::string& name) { kill(process_, name == "STOP" ? SIGSTOP : SIGCONT); }
   const std::string& output() const { return output_; }
+  /// What was printed so far is no output any more.
+  void forget() {
+    read_for(0);
+    output_.clear();
+  }
 
  private:
   /// Returns whether the terminal is closed, which ends the waiting.
