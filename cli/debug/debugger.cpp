@@ -26,8 +26,8 @@ constexpr char kDeleteByte = '\x7f', kBackspace = '\b';
 constexpr char kStartOfLine = '\x01', kEndOfLine = '\x05', kEraseLine = '\x15', kEraseRest = '\x0b',
                kEraseWord = '\x17';
 
-/// Executes the commands of a file as they come, and prints each with what it did. A command that is refused does
-/// not end the script, but the exit code tells of it.
+/// Executes the commands of a file as they come, and prints each with what it did. A command that
+/// is refused does not end the script, but the exit code tells of it.
 int run_script(DebugSession& session, const std::string& file) {
   TextInput commands(file, kMostCommandBytes, "a file of commands");
   std::size_t line = 0, first_refused = 0, num_refused = 0;

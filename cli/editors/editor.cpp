@@ -22,8 +22,8 @@ struct EditorFlags {
   bool neovim = false, emacs = false, helix = false;
 };
 
-/// The path of this command, which the editor starts. A link by which it was called stays: what it leads to
-/// may be the folder of one version.
+/// The path of this command, which the editor starts. A link by which it was called stays: what it
+/// leads to may be the folder of one version.
 std::string own_command() {
   namespace fs = std::filesystem;
   std::error_code code;

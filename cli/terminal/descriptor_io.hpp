@@ -1,6 +1,6 @@
 // Reads and writes descriptors that other programs share with us. One of them may have made such a
-// descriptor non-blocking (Node does, and leaves a terminal so when it is killed), and then "nothing
-// now" is neither the end nor an error.
+// descriptor non-blocking (Node does, and leaves a terminal so when it is killed), and then
+// "nothing now" is neither the end nor an error.
 #pragma once
 
 #include <poll.h>
@@ -12,8 +12,8 @@
 
 namespace flashlab::cli {
 
-/// Reads as read() does, and waits whether or not the descriptor would. A signal that was handled ends the
-/// waiting: -1, and errno is EINTR.
+/// Reads as read() does, and waits whether or not the descriptor would. A signal that was handled
+/// ends the waiting: -1, and errno is EINTR.
 inline ssize_t read_some(int descriptor, char* to, std::size_t most) {
   for (;;) {
     const ssize_t n = read(descriptor, to, most);
@@ -23,8 +23,8 @@ inline ssize_t read_some(int descriptor, char* to, std::size_t most) {
   }
 }
 
-/// Writes all of the text, however slowly it is taken. Returns false after an error. May be called by a
-/// signal handler.
+/// Writes all of the text, however slowly it is taken. Returns false after an error. May be called
+/// by a signal handler.
 inline bool write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = write(descriptor, text.data(), text.size());

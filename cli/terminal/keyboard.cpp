@@ -21,7 +21,8 @@
 namespace flashlab::cli {
 namespace {
 
-// The terminal that has the keys, and its original settings, also for the signal handler, which reads `changed`.
+// The terminal that has the keys, and its original settings, also for the signal handler, which
+// reads `changed`.
 int key_descriptor = STDIN_FILENO;
 termios original{};
 volatile std::sig_atomic_t changed = 0;

@@ -33,8 +33,8 @@ struct Key {
   char letter() const { return kind == Kind::kCharacter ? character : '\0'; }
 };
 
-/// Whether there is a terminal that has keys for us: standard input, or the one that started us if standard
-/// input was a text that was read.
+/// Whether there is a terminal that has keys for us: standard input, or the one that started us if
+/// standard input was a text that was read.
 bool keys_come_from_a_terminal();
 
 /// Delivers keys without waiting for a line, and without echo. The terminal is restored when
@@ -56,7 +56,8 @@ class Keyboard {
   /// Returns the pressed key; 'q' if the terminal is closed; nothing after a signal. A byte of Escape
   /// is the key Escape unless the rest of a known form of sequence follows within 50 ms.
   std::optional<Key> key();
-  /// While it exists, the first Ctrl-C does not end the program, but pressed_meanwhile() returns true.
+  /// While it exists, the first Ctrl-C does not end the program, but pressed_meanwhile() returns
+  /// true.
   class StopsWork {
    public:
     StopsWork();
@@ -66,8 +67,8 @@ class Keyboard {
   };
   /// Returns whether this key or Escape was pressed and not read yet. Forgets all keys before it.
   bool pressed_meanwhile(char wanted);
-  /// Sets the terminal again when the program continues after being suspended. Returns whether it did: what was
-  /// on the terminal is to be shown again.
+  /// Sets the terminal again when the program continues after being suspended. Returns whether it
+  /// did: what was on the terminal is to be shown again.
   bool resume();
 
  private:

@@ -14,12 +14,12 @@ namespace flashlab::cli {
 /// `name`: in quotes.
 Failure too_long_failure(const std::string& name, std::int64_t most_bytes);
 
-/// A text as it comes: of a regular file, of a pipe, or of standard input for `-`. A pipe into which nobody
-/// writes is an error, after a short wait: opening it would wait for ever.
+/// A text as it comes: of a regular file, of a pipe, or of standard input for `-`. A pipe into
+/// which nobody writes is an error, after a short wait: opening it would wait for ever.
 class TextInput {
  public:
-  /// Throws Failure: nothing of that name, which should be `expected`; a device or a directory; unreadable;
-  /// kExitLimit if a file is longer than `most_bytes`.
+  /// Throws Failure: nothing of that name, which should be `expected`; a device or a directory;
+  /// unreadable; kExitLimit if a file is longer than `most_bytes`.
   TextInput(const std::string& name, std::int64_t most_bytes, const std::string& expected);
   ~TextInput();
   TextInput(const TextInput&) = delete;

@@ -19,8 +19,8 @@ namespace flashlab::test {
 
 class CaseProcess {
  public:
-  /// `words`: of the command, without its name. It runs in that folder. `nonblocking`: its input and output
-  /// are as other programs may leave them.
+  /// `words`: of the command, without its name. It runs in that folder. `nonblocking`: its input
+  /// and output are as other programs may leave them.
   CaseProcess(const std::string& folder, const std::vector<std::string>& words,
               bool nonblocking = false) {
     int in[2], out[2];

@@ -1,5 +1,5 @@
-// Pipes that another program has made non-blocking: nothing to read yet is not the end, and no room to
-// write yet is no error.
+// Pipes that another program has made non-blocking: nothing to read yet is not the end, and no room
+// to write yet is no error.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -21,7 +21,8 @@ class PseudoTerminal {
  public:
   /// `arguments` are the command's, without its name. `environment`: more variables; an empty value
   /// removes one. `folder`: where it runs; empty: here. `nonblocking`: as another program left its
-  /// descriptors. `input`: what a pipe to standard input has, instead of the terminal; empty: no pipe.
+  /// descriptors. `input`: what a pipe to standard input has, instead of the terminal; empty: no
+  /// pipe.
   PseudoTerminal(unsigned short rows, unsigned short columns,
                  const std::vector<std::string>& arguments,
                  const std::map<std::string, std::string>& environment = {},
