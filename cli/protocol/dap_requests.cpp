@@ -40,7 +40,7 @@ std::vector<json> line_breakpoints_in(const json& arguments) {
 
 bool is_file(const std::string& path) {
   std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
+  return std::filesystem::is_regular_file(path, ignored);  // what a pipe had has been read
 }
 
 }  // namespace

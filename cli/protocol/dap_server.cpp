@@ -208,7 +208,9 @@ json DapServer::launch(const json& arguments) {
   std::error_code ignored;
   const auto in_folder =
       std::filesystem::path(from_client_path(text_in(arguments, "cwd"))) / program;
-  if (std::filesystem::exists(in_folder, ignored)) program = in_folder.string();
+  const bool is_bundled =  // though a folder may be called so
+      std::filesystem::is_directory(in_folder, ignored) && find_bundled_program(program) != nullptr;
+  if (std::filesystem::exists(in_folder, ignored) && !is_bundled) program = in_folder.string();
   Launched made;
   made.is_debugged = !switch_in(arguments, "noDebug", false);
   made.stops_on_entry = made.is_debugged && switch_in(arguments, "stopOnEntry", true);
