@@ -14,6 +14,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/pager.hpp"
+#include "cli/terminal/standard_streams.hpp"
 #include "text/lists.hpp"
 #include "text/nearest.hpp"
 #include "text/visible.hpp"
@@ -233,5 +234,6 @@ int main(int argc, char** argv) {
   flashlab::cli::handle_signals();
   flashlab::cli::set_command_line(argc, argv);
   std::ios::sync_with_stdio(false);
+  flashlab::cli::use_waiting_streams();
   return flashlab::cli::run_and_report(argc, argv);
 }

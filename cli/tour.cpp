@@ -15,6 +15,7 @@
 #include "cli/options/execution.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/keyboard.hpp"
+#include "cli/terminal/standard_streams.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "text/lists.hpp"
 #include "text/width.hpp"
@@ -68,14 +69,14 @@ class Tour {
   /// Waits until Enter goes on, or q ends the tour.
   void wait(std::size_t part, std::size_t parts) {
     if (!is_walked_ || is_left_) return;
-    std::cout << "\n"
-              << styled("[" + std::to_string(part) + " of " + std::to_string(parts) +
-                            "]  Enter goes on, q ends",
-                        Style::kDim, terminal_)
-              << std::flush;
+    const std::string goes_on = styled(
+        "[" + std::to_string(part) + " of " + std::to_string(parts) + "]  Enter goes on, q ends",
+        Style::kDim, terminal_);
+    std::cout << "\n" << goes_on << std::flush;
     Keyboard keyboard;
     for (bool waits = true; waits;) {
       const std::optional<Key> key = keyboard.key();
+      if (!key && keyboard.resume()) std::cout << goes_on << std::flush;
       is_left_ = key && (key->letter() == 'q' || key->kind == Key::Kind::kEscape);
       waits = !is_left_ &&
               !(key && (key->letter() == '\r' || key->letter() == '\n' || key->letter() == ' '));
@@ -88,10 +89,9 @@ class Tour {
     if (!is_walked_) return true;
     std::cout << "\n";
     say(question);
-    std::cout << "Your guess (Enter shows it): " << std::flush;
-    std::string answer;
-    if (!std::getline(std::cin, answer)) is_walked_ = false;  // nobody is there any more
-    const std::string_view typed = trimmed(answer);
+    const auto answer = typed_line("Your guess (Enter shows it): ");
+    if (!answer) is_walked_ = false;  // nobody is there any more
+    const std::string typed(trimmed(answer.value_or("")));
     is_left_ = typed == "q";
     if (!typed.empty() && !is_left_) {
       std::cout << (typed == number ? styled("Right: " + number + ".", Style::kGreen, terminal_)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -339,9 +340,10 @@ std::string outcome_of_session(const std::string& bytes) {
   std::rewind(input);
   std::FILE* const output = std::tmpfile();
   {
-    cli::ProtocolStream stream(fileno(input), output);
+    cli::ProtocolStream stream(fileno(input), fileno(output));
     Server(stream).run();
   }
+  std::fseek(output, 0, SEEK_END);
   std::string text(static_cast<std::size_t>(std::ftell(output)), '\0');
   std::rewind(output);
   text.resize(std::fread(text.data(), 1, text.size(), output));

@@ -6,14 +6,13 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include "cli/debug/debug_screen.hpp"
 #include "cli/debug/debug_session.hpp"
 #include "cli/terminal/failure.hpp"
-#include "cli/terminal/files.hpp"
 #include "cli/terminal/keyboard.hpp"
+#include "cli/terminal/text_input.hpp"
 #include "text/utf8.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
@@ -27,15 +26,17 @@ constexpr char kDeleteByte = '\x7f', kBackspace = '\b';
 constexpr char kStartOfLine = '\x01', kEndOfLine = '\x05', kEraseLine = '\x15', kEraseRest = '\x0b',
                kEraseWord = '\x17';
 
-/// Executes the commands of a file, and prints each with what it did. A command that is refused does
-/// not end the script, but the exit code tells of it.
+/// Executes the commands of a file as they come, and prints each with what it did. A command that
+/// is refused does not end the script, but the exit code tells of it.
 int run_script(DebugSession& session, const std::string& file) {
-  const std::string text = read_text_file(file, kMostCommandBytes, "a file of commands");
-  std::istringstream commands{std::string(without_byte_order_mark(text))};
+  TextInput commands(file, kMostCommandBytes, "a file of commands");
   std::size_t line = 0, first_refused = 0, num_refused = 0;
   if (!session.why().empty()) std::cout << session.why() << "\n" << session.where() << "\n";
-  for (std::string command; !session.has_quit() && std::getline(commands, command);) {
-    ++line;
+  while (!session.has_quit()) {
+    std::cout << std::flush;  // another program may read this before it writes the next command
+    const auto next = commands.line();
+    if (!next) break;
+    const std::string command(line++ == 0 ? without_byte_order_mark(*next) : *next);
     if (command.find_first_not_of(" \t\r") == std::string::npos || command[0] == '#') continue;
     const std::string said = session.execute(command);
     if (session.has_quit()) break;
@@ -45,7 +46,6 @@ int run_script(DebugSession& session, const std::string& file) {
               << "\n";
   }
   if (num_refused == 0) return kExitGood;
-  std::cout << std::flush;  // before the message on standard error
   throw request_failure(
       std::to_string(num_refused) + (num_refused == 1 ? " command was" : " commands were") +
       " refused, the first in line " + std::to_string(first_refused) + " of the commands");
@@ -69,11 +69,9 @@ class Screen {
     draw();
     while (!session_.has_quit()) {
       const auto key = keyboard_.key();
-      if (!key) {
-        keyboard_.resume();
-      } else if (is_typing_) {
+      if (key && is_typing_) {
         type(*key);
-      } else {
+      } else if (key) {
         press(*key);
       }
       draw();
@@ -83,14 +81,16 @@ class Screen {
 
  private:
   void draw() {
+    keyboard_.resume();
     std::string frame = debug_screen(
         session_, {message_, is_typing_ ? typed_line() : "", display_width(before_cursor())},
         window_size(), terminal_);
     std::cout << "\x1b[H" << frame << "\x1b[J" << std::flush;
   }
 
-  /// During a long search, q or Escape ends it.
+  /// During a long search, q, Escape or Ctrl-C ends it.
   bool show_progress(std::uint64_t step) {
+    keyboard_.resume();
     message_ = "searching, at step " + std::to_string(step) + "; q stops";
     std::cout << "\x1b[H " << message_ << "\x1b[K" << std::flush;
     return !keyboard_.pressed_meanwhile('q');
@@ -98,6 +98,7 @@ class Screen {
 
   void execute(const std::string& command) {
     if (command == "help") return show_help();  // more lines than a message has
+    const Keyboard::StopsWork stops;  // of a search that does not ask, the second Ctrl-C ends us
     message_ = session_.execute(command);
   }
 
@@ -312,8 +313,10 @@ void DebuggerRequest::add_to(CLI::App& command) {
 int open_debugger(const toy::BoundProgram& program, toy::InitialDram dram,
                   const DebuggerRequest& request, const TerminalOptions& terminal) {
   const bool on_screen = request.commands.empty();
-  if (on_screen && (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0)) {
-    throw request_failure("the debugger's screen needs a terminal, and here is none",
+  const bool has_output = isatty(STDOUT_FILENO) == 1;
+  if (on_screen && (!has_output || !keys_come_from_a_terminal())) {
+    throw request_failure("the debugger's screen needs a terminal, and standard " +
+                              std::string(has_output ? "input" : "output") + " is none",
                           "--commands FILE, for commands from a file (- is standard input)");
   }
   if (on_screen && !knows_escape_codes()) {

@@ -6,10 +6,12 @@
 
 #include "cli/editors/packages.hpp"
 #include "cli/editors/zip.hpp"
+#include "cli/options/command_line.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
+#include "cli/terminal/search_path.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::cli {
@@ -20,11 +22,17 @@ struct EditorFlags {
   bool neovim = false, emacs = false, helix = false;
 };
 
-/// The path of this command, which the editor starts.
+/// The path of this command, which the editor starts. A link by which it was called stays: what it
+/// leads to may be the folder of one version.
 std::string own_command() {
+  namespace fs = std::filesystem;
   std::error_code code;
-  const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", code);
-  return code ? "flashlab" : path.string();
+  const fs::path file = fs::read_symlink("/proc/self/exe", code);
+  if (code) return "flashlab";
+  const std::string& call = called_as();
+  const std::string found = call.find('/') == std::string::npos ? found_on_path(call) : call;
+  const fs::path path = fs::absolute(found, code).lexically_normal();
+  return !found.empty() && fs::equivalent(path, file, code) ? path.string() : file.string();
 }
 
 int write_package(const std::string& file) {

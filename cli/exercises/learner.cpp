@@ -10,6 +10,7 @@
 
 #include "cli/help/read.hpp"
 #include "cli/terminal/failure.hpp"
+#include "cli/terminal/standard_streams.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
 #include "exercises/grader/grade/course.hpp"
 #include "exercises/grader/report/reports.hpp"
@@ -181,9 +182,7 @@ std::string shown_path(const std::string& file) {
 std::optional<bool> ask(const std::string& question) {
   if (isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0) return std::nullopt;
   std::cout.flush();
-  std::cerr << question << " [y/N] " << std::flush;
-  std::string answer;
-  std::getline(std::cin, answer);
+  const std::string answer = typed_line(question + " [y/N] ", std::cerr).value_or("");
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 

@@ -11,6 +11,7 @@
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/json.hpp"
+#include "cli/terminal/standard_streams.hpp"
 #include "exercises/grader/judge/predictions.hpp"
 #include "exercises/grader/judge/records.hpp"
 #include "text/lists.hpp"
@@ -85,14 +86,12 @@ exercises::Predictions typed_answers(const exercises::Exercise& exercise,
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const std::string& key = asked[i];
     const auto earlier = before.find(key);
-    if (asks) {
-      std::cout << "  " << exercises::counted_things(key)
-                << (earlier == before.end() ? "" : " (" + printable(earlier->second) + ")") << "? "
-                << std::flush;
-    }
-    std::string line;
-    if (!std::getline(std::cin, line)) break;
-    const std::string answer(trimmed(line));
+    const std::string question =
+        "  " + exercises::counted_things(key) +
+        (earlier == before.end() ? "" : " (" + printable(earlier->second) + ")") + "? ";
+    const auto line = typed_line(asks ? question : "");
+    if (!line) break;
+    const std::string answer(trimmed(*line));
     const std::string objection = answer.empty() ? "" : objection_to(exercise, answer);
     if (!objection.empty() && !asks) throw wrong_answer(exercise, key, answer, objection);
     if (!objection.empty()) {

@@ -41,12 +41,13 @@ class Watch {
     check(true);
     for (;;) {
       std::cout.flush();
+      if (keyboard_->resume()) show(shown_);
+      std::cout.flush();
       switch (files_->wait(keyboard_->descriptor())) {
         case FileWatch::Event::kSaved:
           if (check(false) && options_.once) return code_;
           break;
         case FileWatch::Event::kInterrupted:
-          keyboard_->resume();
           break;
         case FileWatch::Event::kKey:
           if (!on_key(keyboard_->key().value_or(Key{Key::Kind::kOther}).letter())) return kExitGood;
@@ -75,6 +76,7 @@ class Watch {
 
   /// Shows a text: for a person, on a cleared screen, with the keys in the last line.
   void show(const std::string& text) {
+    shown_ = text;
     if (has_keys()) {
       constexpr const char* kHomeAndClear = "\x1b[H\x1b[2J";
       if (knows_escape_codes()) std::cout << kHomeAndClear;
@@ -204,7 +206,7 @@ class Watch {
     exercises::Verdict verdict;
   };
   std::optional<Checked> checked_;  // the last text that was checked
-  std::string said_;
+  std::string said_, shown_;
   int code_ = kExitGood;
 };
 

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <utility>
@@ -34,7 +35,8 @@ constexpr std::size_t kTile = 32;
 struct WriteFlags {
   ExerciseOptions exercises;
   TerminalOptions terminal;
-  std::string prompt, reads, writes;
+  std::optional<std::string> prompt;
+  std::string reads, writes;
   std::int64_t characters = 300;
   std::int64_t seed = 1;
   double temperature = 0.6;
@@ -134,10 +136,13 @@ Written write_on(const LanguageModel& model, const std::string& prompt, const Pa
   return written;
 }
 
-/// The prompt, or the one that is compiled in. Throws Failure for a character that the model does not know.
+/// The prompt, or the one that is compiled in. Throws Failure if it is empty, or for a character
+/// that the model does not know.
 std::string prompt_of(const WriteFlags& options, const LanguageModel& model) {
-  std::string prompt = options.prompt;
-  if (prompt.empty()) prompt = language_model::built_in_prompt();
+  std::string prompt = options.prompt.value_or(std::string(language_model::built_in_prompt()));
+  if (prompt.empty()) {
+    throw request_failure("the prompt is empty", "a text, or no argument for a prompt of our own");
+  }
   const std::size_t unknown = prompt.find_first_not_of(model.alphabet());
   if (unknown != std::string::npos) {
     throw request_failure("character " + std::to_string(unknown + 1) +

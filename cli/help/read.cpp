@@ -19,6 +19,7 @@
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/markdown_text.hpp"
+#include "cli/terminal/standard_streams.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "exercises/grader/grade/progress.hpp"
 #include "text/lists.hpp"
@@ -261,12 +262,12 @@ class AskedReading {
   /// The name of the page among the predictions, which no exercise has.
   std::string key() const { return "docs/" + page_.name + ".md"; }
 
-  /// Reads a line. Nobody is asked any more when there is none.
-  std::string typed() {
-    std::cout << std::flush;
-    std::string line;
-    if (!is_alone_ && !std::getline(std::cin, line)) is_alone_ = true;
-    const std::string word(trimmed(line));
+  /// Asks, and reads a line. Nobody is asked any more when there is none.
+  std::string typed(const std::string& question) {
+    if (is_alone_) std::cout << question;
+    const auto line = is_alone_ ? std::nullopt : typed_line(question);
+    is_alone_ = !line;
+    const std::string word(trimmed(line.value_or("")));
     is_left_ = word == "q";
     return word;
   }
@@ -281,8 +282,7 @@ class AskedReading {
       std::cout << text.substr(at, end - at);
       at = end;
       if (++rows_printed_ < rows || at == text.size() || is_alone_) continue;
-      std::cout << styled("Enter goes on, q ends ", Style::kDim, terminal_);
-      typed();
+      typed(styled("Enter goes on, q ends ", Style::kDim, terminal_));
       rows_printed_ = 0;
     }
     if (!is_left_) std::cout << "\n";
@@ -292,17 +292,15 @@ class AskedReading {
   void ask(const std::string& question) {
     rows_printed_ = 0;
     if (question.empty()) {
-      std::cout << styled("Enter goes on, q ends ", Style::kDim, terminal_);
-      typed();
+      typed(styled("Enter goes on, q ends ", Style::kDim, terminal_));
       return;
     }
     const auto before = predictions_.find(question);
     if (before != predictions_.end()) {
       std::cout << "Before, you predicted: " << printable(before->second) << "\n";
     }
-    std::cout << styled("Your prediction (Enter shows the answer, q ends): ", Style::kBold,
-                        terminal_);
-    const std::string prediction = typed();
+    const std::string prediction = typed(
+        styled("Your prediction (Enter shows the answer, q ends): ", Style::kBold, terminal_));
     if (is_alone_) std::cout << "\n";
     if (is_left_ || prediction.empty()) return;
     predictions_[question] = prediction;

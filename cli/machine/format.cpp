@@ -1,9 +1,11 @@
 // `flashlab format`: formats programs.
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "cli/options/commands.hpp"
@@ -44,7 +46,9 @@ int format_file(const std::string& file, bool checks) {
       read_text_file(file, toy::Limits{}.max_source_bytes, "a program such as sum.toy");
   require_text(file, text);
   const std::string formatted = toy::formatted(toy::SourceText(file, text));
-  if (file == "-" && !checks) {
+  std::error_code code;
+  const bool is_file = file != "-" && std::filesystem::is_regular_file(file, code);
+  if (!is_file && !checks) {  // a pipe, too, is not written
     std::cout << formatted;
     return kExitGood;
   }

@@ -12,6 +12,7 @@
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "text/width.hpp"
 #include "toymachine/language/assembler.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
@@ -50,17 +51,27 @@ std::string flops_of(const InstructionSpec& spec) {
   return spec.flop_kind == toy::FlopKind::kExponential ? "exp" : std::to_string(spec.flops);
 }
 
+/// Where all take one cycle, a line says so: the column would make the table wider than many
+/// windows.
 std::string as_table(const std::vector<InstructionSpec>& instructions, const Terminal& terminal) {
-  TextTable table({{"instruction"},
-                   {"operation"},
-                   {"cycles", Align::kRight},
-                   {"FLOPs", Align::kRight},
-                   {"levels"}});
+  const bool is_one = std::all_of(instructions.begin(), instructions.end(),
+                                  [](const InstructionSpec& spec) { return spec.cycles == 1; });
+  std::vector<Column> columns{{"instruction"}, {"operation"}};
+  if (!is_one) columns.push_back({"cycles", Align::kRight});
+  columns.push_back({"FLOPs", Align::kRight});
+  columns.push_back({"levels"});
+  TextTable table(columns);
   for (const InstructionSpec& spec : instructions) {
-    table.row({syntax(spec), effect_text(spec, terminal), std::to_string(spec.cycles),
-               flops_of(spec), levels_of(spec)});
+    std::vector<std::string> row{syntax(spec), effect_text(spec, terminal)};
+    if (!is_one) row.push_back(std::to_string(spec.cycles));
+    row.push_back(flops_of(spec));
+    row.push_back(levels_of(spec));
+    table.row(std::move(row));
   }
-  return table.to_string(terminal);
+  if (!is_one) return table.to_string(terminal);
+  return table.to_string(terminal) + "\n" +
+         wrapped("Each takes one cycle, unless --cost of a command says otherwise.",
+                 terminal.width);
 }
 
 std::string as_markdown(const std::vector<InstructionSpec>& instructions) {

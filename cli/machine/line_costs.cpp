@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "text/lists.hpp"
+#include "text/markdown.hpp"
 #include "text/width.hpp"
 #include "toymachine/budget/budget.hpp"
 #include "toymachine/language/assembler.hpp"
@@ -27,9 +28,12 @@ void collect(const std::vector<toy::Statement>& body,
   }
 }
 
+std::string noun_of(const std::string& number, std::string_view noun) {
+  return " " + std::string(noun) + (number == "1" ? "" : "s");
+}
 /// "1 load", "n loads".
 std::string with_noun(const std::string& number, std::string_view noun) {
-  return number + " " + std::string(noun) + (number == "1" ? "" : "s");
+  return number + noun_of(number, noun);
 }
 
 struct TotalField {
@@ -126,7 +130,7 @@ std::vector<LineHint> LineCosts::hints() const {
 }
 
 std::string about_instruction(const toy::InstructionSpec& spec) {
-  return "**" + std::string(spec.mnemonic) + "** `" + std::string(spec.effect) + "`\n\n" +
+  return "**" + markdown_text(spec.mnemonic) + "** " + markdown_code(spec.effect) + "\n\n" +
          std::string(spec.meaning);
 }
 
@@ -135,22 +139,23 @@ std::string LineCosts::about_line(std::uint32_t line) const {
                                   [&](const auto* one) { return one->span.line == line; });
   if (found == instructions_.end() && line == 1) {
     const LineHint all = total();
-    return all.text + (all.details.empty() ? "" : "\n\n```text\n" + all.details + "\n```");
+    return markdown_text(all.text) +
+           (all.details.empty() ? "" : "\n\n```text\n" + all.details + "\n```");
   }
   if (found == instructions_.end()) return {};
   const toy::InstructionStatement& instruction = **found;
   const toy::InstructionSpec& spec = toy::instruction_set()[instruction.row];
   std::string text =
-      about_instruction(spec) + "\n\n`" + toy::to_string(instruction, *program_) + "`";
+      about_instruction(spec) + "\n\n" + markdown_code(toy::to_string(instruction, *program_));
   if (!formulas_) return text;
   const toy::Formula& executions = formulas_->executions(instruction.site);
   const std::string times = formula_text(executions, kLongestDetail);
-  if (!times.empty()) text += "\n\nruns " + with_noun(times, "time");
+  if (!times.empty()) text += "\n\nruns " + markdown_code(times) + noun_of(times, "time");
   const std::string cycles =
       formula_text(mpz_class(static_cast<long>(spec.cycles)) * executions, kLongestDetail);
-  if (!cycles.empty()) text += ", " + with_noun(cycles, "cycle");
+  if (!cycles.empty()) text += ", " + markdown_code(cycles) + noun_of(cycles, "cycle");
   const std::string all = formula_text(formulas_->total.cycles, kLongestDetail);
-  return all.empty() ? text : text + " of " + all;
+  return all.empty() ? text : text + " of " + markdown_code(all);
 }
 
 UnchangedLines::UnchangedLines(const toy::SourceText& from, const toy::SourceText& to)

@@ -8,6 +8,11 @@ std::string& stored() {
   return line;
 }
 
+std::string& stored_call() {
+  static std::string call;
+  return call;
+}
+
 std::string quoted(const std::string& word) {
   constexpr const char* kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+:,./%@";
@@ -23,7 +28,10 @@ const std::string& command_line() { return stored(); }
 
 void set_command_line(int argc, char** argv) {
   stored() = "flashlab";
+  stored_call() = argc > 0 ? argv[0] : "";
   for (int k = 1; k < argc; ++k) stored() += " " + quoted(argv[k]);
 }
+
+const std::string& called_as() { return stored_call(); }
 
 }  // namespace flashlab::cli

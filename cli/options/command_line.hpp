@@ -10,4 +10,7 @@ namespace flashlab::cli {
 const std::string& command_line();
 void set_command_line(int argc, char** argv);
 
+/// Returns the word by which the command was started: "flashlab", "../bin/flashlab".
+const std::string& called_as();
+
 }  // namespace flashlab::cli

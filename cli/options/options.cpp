@@ -123,7 +123,8 @@ std::vector<ParameterRange> MachineOptions::ranges(toy::CapacityBinding& binding
       binding.reals[name] = *real;
       continue;
     }
-    std::vector<std::int64_t> values = parse_values(name, text);
+    std::vector<std::int64_t> values =
+        parse_values(name, text, "a whole number, for a .const any number");
     if (values.size() == 1) {
       binding.params[name] = values.front();
     } else {
@@ -304,14 +305,15 @@ std::size_t parse_memory(const std::string& text) {
                         "bytes such as 500MB or 8GiB");
 }
 
-std::vector<std::int64_t> parse_values(const std::string& name, const std::string& text) {
+std::vector<std::int64_t> parse_values(const std::string& name, const std::string& text,
+                                       const std::string& number) {
   constexpr std::size_t kMostValues = 10'000;
   const std::string expected =
-      "a whole number, or for a sweep a range: 3..32, 8..64+8, 8..1024*2 or 8,16,32";
+      number + ", or for a sweep a range: 3..32, 8..64+8, 8..1024*2 or 8,16,32";
   const auto fail = [&] {
     return request_failure(in_quotes(text) + " is not a value for " + in_quotes(name), expected);
   };
-  const auto number = [&](std::string_view digits) {
+  const auto whole = [&](std::string_view digits) {
     std::int64_t value = 0;
     if (!read_whole(digits, value)) throw fail();
     return value;
@@ -321,14 +323,14 @@ std::vector<std::int64_t> parse_values(const std::string& name, const std::strin
   for (const std::string& part : split(text, ',')) {
     const std::size_t dots = part.find("..");
     if (dots == std::string::npos) {
-      values.push_back(number(trimmed(part)));
+      values.push_back(whole(trimmed(part)));
       continue;
     }
     const std::size_t sign = std::min(part.find_first_of("+*", dots + 2), part.size());
-    const std::int64_t first = number(part.substr(0, dots));
-    const std::int64_t last = number(part.substr(dots + 2, sign - dots - 2));
+    const std::int64_t first = whole(part.substr(0, dots));
+    const std::int64_t last = whole(part.substr(dots + 2, sign - dots - 2));
     const bool factor = sign < part.size() && part[sign] == '*';
-    const std::int64_t step = sign < part.size() ? number(part.substr(sign + 1)) : 1;
+    const std::int64_t step = sign < part.size() ? whole(part.substr(sign + 1)) : 1;
     if (first > last || step < (factor ? 2 : 1) || (factor && first < 1)) throw fail();
     for (std::int64_t value = first;;) {
       values.push_back(value);

@@ -128,7 +128,9 @@ std::string gpu_keys();
 /// block. Throws Failure.
 std::int64_t parse_capacity(const std::string& text);
 
-/// Parses `a..b`, `a..b+s`, `a..b*f` or `a,b,c`, both ends included. Throws Failure.
-std::vector<std::int64_t> parse_values(const std::string& name, const std::string& text);
+/// Parses `a..b`, `a..b+s`, `a..b*f` or `a,b,c`, both ends included. Throws Failure, which says
+/// that `number`, or a range, was expected.
+std::vector<std::int64_t> parse_values(const std::string& name, const std::string& text,
+                                       const std::string& number = "a whole number");
 
 }  // namespace flashlab::cli

@@ -1,7 +1,7 @@
 #include "cli/protocol/client_flags.hpp"
 
 #include "cli/terminal/failure.hpp"
-#include "cli/terminal/files.hpp"
+#include "cli/terminal/text_input.hpp"
 
 namespace flashlab::cli {
 

@@ -10,6 +10,7 @@
 #include "cli/protocol/json_members.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
+#include "text/file_uri.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::cli {
@@ -39,7 +40,7 @@ std::vector<json> line_breakpoints_in(const json& arguments) {
 
 bool is_file(const std::string& path) {
   std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
+  return std::filesystem::is_regular_file(path, ignored);  // what a pipe had has been read
 }
 
 }  // namespace
@@ -56,11 +57,15 @@ json DapServer::breakpoints_answer(DapBreakpoints::Kind kind,
   return {{"breakpoints", std::move(results)}};
 }
 
+std::string DapServer::from_client_path(const std::string& path) const {
+  return paths_are_uris_ ? path_of_uri(path) : path;
+}
+
 /// Whether a client's source is the program that runs. Without a path or a number it is.
 bool DapServer::is_launched_source(const json& source) const {
   const std::string& name = launched_->loaded.source->name();
   if (number_in(source, "sourceReference", 0) == kDapSource) return true;
-  const std::string path = text_in(source, "path");
+  const std::string path = from_client_path(text_in(source, "path"));
   if (path.empty()) {
     const std::string given = text_in(source, "name");
     return given.empty() || given == launched_->loaded.short_name() || given == name;
@@ -174,7 +179,8 @@ json DapServer::launched_source() const {
   json source{{"name", launched_->loaded.short_name()}};
   if (is_file(path)) {
     std::error_code ignored;
-    source["path"] = std::filesystem::absolute(path, ignored).lexically_normal().string();
+    const std::string whole = std::filesystem::absolute(path, ignored).lexically_normal().string();
+    source["path"] = paths_are_uris_ ? file_uri(whole) : whole;
   } else {  // it comes with flashlab, or its file has gone
     source["sourceReference"] = kDapSource;
   }

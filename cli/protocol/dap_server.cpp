@@ -154,6 +154,12 @@ std::int64_t DapServer::from_client_line(std::int64_t line) const {
 // Beginning and end -------------------------------------------------------------------------------
 
 json DapServer::initialize(const json& arguments) {
+  constexpr const char* kFormats = "\"path\" or \"uri\"";
+  const std::string format = text_in(arguments, "pathFormat", kFormats);
+  if (!format.empty() && format != "path" && format != "uri") {
+    throw wrong_member("pathFormat", member_of(arguments, "pathFormat"), kFormats);
+  }
+  paths_are_uris_ = format == "uri";
   lines_start_at_1_ = switch_in(arguments, "linesStartAt1", true);
   columns_start_at_1_ = switch_in(arguments, "columnsStartAt1", true);
   wants_progress_ = switch_in(arguments, "supportsProgressReporting", false);
@@ -174,7 +180,7 @@ json DapServer::launch(const json& arguments) {
   launched_.reset();
   breakpoints_.clear();
   state_ = kReady;
-  std::string program = text_in(arguments, "program", "the path of a .toy file");
+  std::string program = from_client_path(text_in(arguments, "program", "the path of a .toy file"));
   if (program.empty()) throw Refused{"launch needs \"program\": the path of a .toy file"};
   MachineOptions machine;
   if (const json* const params = member_of(arguments, "params")) {
@@ -200,8 +206,11 @@ json DapServer::launch(const json& arguments) {
     throw wrong_member("precision", member_of(arguments, "precision"), kPrecisions);
   }
   std::error_code ignored;
-  const auto in_folder = std::filesystem::path(text_in(arguments, "cwd")) / program;
-  if (std::filesystem::exists(in_folder, ignored)) program = in_folder.string();
+  const auto in_folder =
+      std::filesystem::path(from_client_path(text_in(arguments, "cwd"))) / program;
+  const bool is_bundled =  // though a folder may be called so
+      std::filesystem::is_directory(in_folder, ignored) && find_bundled_program(program) != nullptr;
+  if (std::filesystem::exists(in_folder, ignored) && !is_bundled) program = in_folder.string();
   Launched made;
   made.is_debugged = !switch_in(arguments, "noDebug", false);
   made.stops_on_entry = made.is_debugged && switch_in(arguments, "stopOnEntry", true);

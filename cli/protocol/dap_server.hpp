@@ -95,6 +95,8 @@ class DapServer {
     return line - (lines_start_at_1_ ? 0 : 1);
   }
   std::int64_t from_client_line(std::int64_t line) const;
+  /// A path as the client sends it.
+  std::string from_client_path(const std::string& path) const;
   bool is_launched_source(const Json& source) const;
   std::optional<UnchangedLines> lines_since_launch() const;
   Json launched_source() const;
@@ -119,7 +121,7 @@ class DapServer {
   unsigned state_ = kReady;
   std::int64_t sequence_ = 0, request_ = 0;  // of the last message and the request that is served
   bool has_ended_ = false, wants_progress_ = false;
-  bool lines_start_at_1_ = true, columns_start_at_1_ = true;
+  bool lines_start_at_1_ = true, columns_start_at_1_ = true, paths_are_uris_ = false;
   /// What a request that moves searches for; shown to the client if it takes long.
   struct Search {
     std::string id;

@@ -149,10 +149,11 @@ std::optional<json> dap_variables(toy::Replay& run, toy::RegisterSymbols& all_sy
   if (reference >= kFirstTile && reference - kFirstTile < program.num_registers) {
     const toy::RegisterContents contents = run.register_contents(reference - kFirstTile);
     return indexed(std::ssize(contents.elements), wanted, [&](std::int64_t i) {
-      json element = variable(
-          "[" + std::to_string(i / contents.cols) + "][" + std::to_string(i % contents.cols) + "]",
-          value_text(contents.elements[static_cast<std::size_t>(i)], run));
-      element.erase("evaluateName");
+      const std::string place =
+          "[" + std::to_string(i / contents.cols) + "][" + std::to_string(i % contents.cols) + "]";
+      json element =
+          variable(place, value_text(contents.elements[static_cast<std::size_t>(i)], run));
+      element["evaluateName"] = program.register_name(reference - kFirstTile) + place;
       return element;
     });
   }

@@ -8,12 +8,13 @@
 #include <cctype>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <iostream>
 #include <limits>
 #include <utility>
 
+#include "cli/terminal/descriptor_io.hpp"
 #include "cli/terminal/failure.hpp"
+#include "text/encoding.hpp"
 #include "text/lists.hpp"
 #include "text/read_number.hpp"
 #include "text/visible.hpp"
@@ -134,7 +135,7 @@ std::optional<Frame> FrameReader::next() {
   if (is_nested_deeply(text)) {
     frame.error = "the content of a frame is nested too deeply";
   } else {
-    frame.body = nlohmann::json::parse(text, nullptr, false);
+    frame.body = nlohmann::json::parse(without_half_characters(std::string(text)), nullptr, false);
     if (frame.body.is_discarded()) {
       frame.error = "the content of a frame is no JSON";
     } else if (!frame.body.is_object()) {
@@ -172,7 +173,7 @@ std::string framed(const std::string& text) {
   return "Content-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text;
 }
 
-ProtocolStream::ProtocolStream() : ProtocolStream(STDIN_FILENO, stdout) {}
+ProtocolStream::ProtocolStream() : ProtocolStream(STDIN_FILENO, STDOUT_FILENO) {}
 
 bool ProtocolStream::fill() {
   std::array<char, 65536> bytes{};
@@ -184,7 +185,7 @@ bool ProtocolStream::fill() {
     return false;
   }
   do {
-    n = ::read(input_, bytes.data(), bytes.size());
+    n = read_some(input_, bytes.data(), bytes.size());
   } while (n < 0 && errno == EINTR);
   if (n <= 0) {
     has_ended_ = true;
@@ -225,7 +226,7 @@ bool ProtocolStream::client_has_ended() const {
 }
 
 bool ProtocolStream::is_abandoned() {
-  pollfd output{fileno(output_), 0, 0};
+  pollfd output{output_, 0, 0};
   if (poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0) return true;
   return client_has_ended() || (has_ended_ && returned_.empty());
 }
@@ -237,10 +238,6 @@ int ProtocolStream::exit_code_at_end() const {
   return kExitRequestWrong;
 }
 
-void ProtocolStream::write_text(const std::string& text) {
-  const std::string frame = framed(text);
-  std::fwrite(frame.data(), 1, frame.size(), output_);
-  std::fflush(output_);
-}
+void ProtocolStream::write_text(const std::string& text) { write_all(output_, framed(text)); }
 
 }  // namespace flashlab::cli

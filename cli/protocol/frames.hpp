@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -49,7 +48,7 @@ std::string framed(const std::string& text);
 class ProtocolStream {
  public:
   ProtocolStream();
-  ProtocolStream(int input, std::FILE* output) : input_(input), output_(output) {}
+  ProtocolStream(int input, int output) : input_(input), output_(output) {}
 
   /// Returns the next frame; nothing at the end of the input. Waits for it.
   std::optional<Frame> read();
@@ -76,8 +75,7 @@ class ProtocolStream {
   bool fill();
   bool client_has_ended() const;
 
-  int input_;
-  std::FILE* output_;
+  int input_, output_;
   FrameReader reader_;
   std::vector<Frame> returned_;
   bool has_ended_ = false;

@@ -1,146 +1,16 @@
-// The language server's answers about words: where they are named, what could stand there, other
-// names, and kinds.
-#include <algorithm>
-#include <array>
+// The language server's answers about words: where they are named, other names, and kinds.
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "cli/protocol/json_members.hpp"
 #include "cli/protocol/lsp_positions.hpp"
 #include "cli/protocol/lsp_server.hpp"
-#include "text/lists.hpp"
-#include "toymachine/language/assembler.hpp"
-#include "toymachine/language/instruction_set.hpp"
+#include "cli/protocol/lsp_word_kinds.hpp"
 
 namespace flashlab::cli {
 namespace {
 
 using nlohmann::json;
-using toy::WordKind;
-
-/// How a kind of word is shown.
-struct KindRow {
-  WordKind kind;
-  const char* token_type;  // a standard type of LSP, as colour themes know those
-  int completion;          // of CompletionItemKind
-  const char* noun;
-};
-constexpr int kFunctionItem = 3, kVariableItem = 6, kKeywordItem = 14, kConstantItem = 21;
-constexpr std::array<KindRow, 11> kKindRows{{
-    {WordKind::kInstruction, "function", kFunctionItem, "instruction"},
-    {WordKind::kDirective, "macro", kKeywordItem, "directive"},
-    {WordKind::kKeyword, "keyword", kKeywordItem, "keyword"},
-    {WordKind::kFunction, "method", kFunctionItem, "function"},
-    {WordKind::kNumber, "number", 0, "number"},
-    {WordKind::kComment, "comment", 0, "comment"},
-    {WordKind::kRegister, "property", kVariableItem, "register"},
-    {WordKind::kArray, "variable", kVariableItem, "array"},
-    {WordKind::kParam, "parameter", kConstantItem, "parameter"},
-    {WordKind::kConst, "enumMember", kConstantItem, "constant"},
-    {WordKind::kLoopVar, "parameter", kVariableItem, "loop variable"},
-}};
-
-std::size_t kind_row_of(WordKind kind) {
-  const auto* const found = std::find_if(kKindRows.begin(), kKindRows.end(),
-                                         [&](const KindRow& row) { return row.kind == kind; });
-  return static_cast<std::size_t>(found - kKindRows.begin());
-}
-
-/// The part of a line before the cursor.
-struct Typed {
-  std::string_view before;  // without the word at the cursor
-  std::string_view word;    // perhaps empty
-  bool is_first() const { return trimmed(before).empty(); }
-  bool is_in_comment() const { return before.find_first_of(";#") != std::string_view::npos; }
-};
-
-Typed typed_at(std::string_view line, std::size_t byte) {
-  const std::string_view text = line.substr(0, byte);
-  const auto is_part = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  std::size_t start = text.size();
-  while (start > 0 && is_part(text[start - 1])) --start;
-  // The dot of a directive belongs to it, those of a range do not.
-  const bool has_dot = start > 0 && text[start - 1] == '.';
-  if (has_dot && trimmed(text.substr(0, start - 1)).empty()) --start;
-  return {text.substr(0, start), text.substr(start)};
-}
-
-/// Completion items that replace the typed word.
-class Items {
- public:
-  explicit Items(json range) : range_(std::move(range)) {}
-
-  void add(std::string_view text, WordKind kind, std::string_view detail,
-           const std::string& documentation = {}) {
-    json item = {{"label", text},
-                 {"kind", kKindRows[kind_row_of(kind)].completion},
-                 {"detail", detail},
-                 {"textEdit", {{"range", range_}, {"newText", text}}}};
-    if (!documentation.empty()) item["documentation"] = documentation;
-    items_.push_back(std::move(item));
-  }
-  json take() { return std::move(items_); }
-
- private:
-  json range_, items_ = json::array();
-};
-
-void add_starts_of_lines(const ToyDocument& document, Items& items) {
-  for (const std::size_t row : document.names().words().instructions) {
-    const toy::InstructionSpec& spec = toy::instruction_set()[row];
-    const std::string mnemonic(spec.mnemonic);
-    items.add(mnemonic, WordKind::kInstruction, spec.meaning,
-              mnemonic + " " + std::string(spec.operand_names) + ": " + std::string(spec.effect));
-  }
-  for (const std::string& word : toy::language_words().directives) {
-    items.add(word, WordKind::kDirective, "directive");
-  }
-  for (const char* const word : {"for", "end"}) items.add(word, WordKind::kKeyword, "loop");
-}
-
-/// Whether the words of a line are names: not after .isa, .operands and .pass.
-bool takes_names(std::string_view before) {
-  const std::string_view word = trimmed(before).substr(0, trimmed(before).find_first_of(" \t"));
-  return word != ".isa" && word != ".operands" && word != ".pass";
-}
-
-/// Returns a declaration's text. Each name of a long .reg list would repeat the whole list.
-std::string declaration_text(const ToyDocument& document, std::uint32_t line) {
-  constexpr std::size_t kLongest = 200;
-  if (line == 0) return {};
-  const std::string_view start = document.source().line(line).substr(0, 2 * kLongest);
-  const std::string_view code = trimmed(start.substr(0, start.find_first_of(";#")));
-  return code.size() <= kLongest ? std::string(code) : "declared in line " + std::to_string(line);
-}
-
-void add_names(const ToyDocument& document, std::uint32_t line, Items& items) {
-  for (const toy::SourceName& name : document.names().words().names) {
-    if (name.kind == WordKind::kLabel || line < name.first || line > name.last) continue;
-    items.add(name.text, name.kind, kKindRows[kind_row_of(name.kind)].noun,
-              declaration_text(document, name.declaration.line));
-  }
-}
-
-/// Registers that the machine has, and the text does not name yet.
-void add_registers(const ToyDocument& document, std::string_view before, Items& items) {
-  constexpr std::int64_t kMost = 32;
-  const std::string_view text = trimmed(before);
-  const std::string_view start = text.substr(0, text.find_first_of(" \t"));
-  if (start == "for" || (start.starts_with('.') && start != ".name")) return;
-  const std::int64_t count = std::min(document.num_registers(), kMost);
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::string name = "R" + std::to_string(i);
-    const auto& all = document.names().words().names;
-    const bool is_named = std::any_of(all.begin(), all.end(), [&](const toy::SourceName& one) {
-      return one.kind == WordKind::kRegister &&
-             (one.text == name || one.text == "r" + name.substr(1));
-    });
-    if (!is_named) items.add(name, WordKind::kRegister, "register");
-  }
-}
 
 const toy::SourceWord& word_in(const ToyDocument& document, const json& params) {
   const BytePlace place = place_in(document.source(), params);
@@ -194,25 +64,6 @@ json LspServer::document_highlight(const json& params) {
   return nullptr;
 }
 
-json LspServer::completion(const json& params) {
-  const ToyDocument& open = document(params);
-  const BytePlace place = place_in(open.source(), params);
-  if (place.line == 0) return json::array();
-  const Typed typed = typed_at(open.source().line(place.line), place.column - 1);
-  if (typed.is_in_comment()) return json::array();
-  LspPositions positions(open.source());
-  json start = positions.position(place.line, typed.before.size() + 1);
-  json end = positions.position(place.line, place.column);
-  Items items({{"start", std::move(start)}, {"end", std::move(end)}});
-  if (typed.is_first()) {
-    add_starts_of_lines(open, items);
-  } else if (takes_names(typed.before)) {
-    add_names(open, place.line, items);
-    add_registers(open, typed.before, items);
-  }
-  return items.take();
-}
-
 json LspServer::prepare_rename(const json& params) {
   const ToyDocument& open = document(params);
   const toy::SourceWord& word = word_in(open, params);
@@ -233,7 +84,17 @@ json LspServer::rename(const json& params) {
   for (const toy::SourceSpan& span : open.names().places_of(word)) {
     edits.push_back({{"range", positions.range(span)}, {"newText", name}});
   }
-  return {{"changes", {{uri_in(params), std::move(edits)}}}};
+  return workspace_edit(params, std::move(edits));
+}
+
+/// The client refuses edits of another version than it has, if it can be told which one is meant.
+json LspServer::workspace_edit(const json& params, json edits) const {
+  const std::string uri = uri_in(params);
+  if (!has_versioned_edits_) return {{"changes", {{uri, std::move(edits)}}}};
+  const std::optional<std::int64_t> version = documents_.at(uri).version;
+  json identifier{{"uri", uri}, {"version", version ? json(*version) : json(nullptr)}};
+  json change{{"textDocument", std::move(identifier)}, {"edits", std::move(edits)}};
+  return {{"documentChanges", json::array({std::move(change)})}};
 }
 
 json LspServer::semantic_legend() {

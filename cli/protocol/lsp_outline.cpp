@@ -1,4 +1,5 @@
 // The language server's answers about a program's parts: passes, loops and blocks of comments.
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,22 +14,46 @@ namespace {
 
 using nlohmann::json;
 
+int symbol_kind(const ToyDocument::Symbol& symbol) {
+  constexpr int kNamespace = 3, kArray = 18;  // of SymbolKind: a pass, a loop
+  return symbol.is_pass ? kNamespace : kArray;
+}
+
+json symbol_range(LspPositions& positions, const toy::SourceText& source,
+                  const ToyDocument::Symbol& symbol) {
+  json start = positions.position(symbol.first, 1);
+  json end = positions.position(symbol.last, source.line(symbol.last).size() + 1);
+  return {{"start", std::move(start)}, {"end", std::move(end)}};
+}
+
 json lsp_symbols(const toy::SourceText& source, const std::vector<ToyDocument::Symbol>& symbols) {
   LspPositions positions(source);
-  constexpr int kNamespace = 3, kArray = 18;  // of SymbolKind: a pass, a loop
   json result = json::array();
   for (const ToyDocument::Symbol& one : symbols) {
     const auto first_length = static_cast<std::uint32_t>(source.line(one.first).size());
     json line = positions.range({one.first, 1, first_length});
-    json start = positions.position(one.first, 1);
-    json end = positions.position(one.last, source.line(one.last).size() + 1);
     result.push_back({{"name", printable(one.name)},
-                      {"kind", one.is_pass ? kNamespace : kArray},
-                      {"range", {{"start", std::move(start)}, {"end", std::move(end)}}},
+                      {"kind", symbol_kind(one)},
+                      {"range", symbol_range(positions, source, one)},
                       {"selectionRange", std::move(line)},
                       {"children", lsp_symbols(source, one.inside)}});
   }
   return result;
+}
+
+/// The same as a list, for clients that know no trees: each names what it is in.
+void add_flat_symbols(const toy::SourceText& source, const std::string& uri,
+                      const std::vector<ToyDocument::Symbol>& symbols, const std::string& container,
+                      json& result) {
+  LspPositions positions(source);
+  for (const ToyDocument::Symbol& one : symbols) {
+    const std::string name = printable(one.name);
+    json location{{"uri", uri}, {"range", symbol_range(positions, source, one)}};
+    result.push_back(
+        {{"name", name}, {"kind", symbol_kind(one)}, {"location", std::move(location)}});
+    if (!container.empty()) result.back()["containerName"] = container;
+    add_flat_symbols(source, uri, one.inside, name, result);
+  }
 }
 
 /// Lines from 1. A fold shows its first line and hides the others.
@@ -68,7 +93,10 @@ void add_comment_folds(const toy::SourceText& source, json& folds) {
 
 json LspServer::document_symbol(const json& params) {
   const ToyDocument& open = document(params);
-  return lsp_symbols(open.source(), open.symbols());
+  if (has_symbol_trees_) return lsp_symbols(open.source(), open.symbols());
+  json result = json::array();
+  add_flat_symbols(open.source(), uri_in(params), open.symbols(), {}, result);
+  return result;
 }
 
 json LspServer::folding_range(const json& params) {

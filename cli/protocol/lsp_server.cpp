@@ -7,6 +7,7 @@
 #include "cli/protocol/lsp_positions.hpp"
 #include "cli/protocol/word_text.hpp"
 #include "cli/terminal/failure.hpp"
+#include "text/markdown.hpp"
 #include "text/utf8.hpp"
 #include "text/visible.hpp"
 #include "toymachine/language/formatting.hpp"
@@ -34,16 +35,6 @@ json lsp_diagnostic(LspPositions& positions, const toy::Diagnostic& one) {
                                                                  : 3},
           {"source", "flashlab"},
           {"message", message}};
-}
-
-/// Whether the client takes Markdown there, and prefers it. Without a word about it, it takes plain text.
-bool takes_markdown(const json& params, const char* formats) {
-  const json::json_pointer where(formats);
-  if (!params.contains(where) || !params.at(where).is_array()) return false;
-  for (const json& one : params.at(where)) {
-    if (one == "markdown" || one == "plaintext") return one == "markdown";
-  }
-  return false;
 }
 
 /// A position's line, from 1.
@@ -155,37 +146,6 @@ const ToyDocument& LspServer::document(const json& params) const {
   return *found->second.document;
 }
 
-json LspServer::initialize(const json& params) {
-  constexpr int kIncremental = 2;  // of TextDocumentSyncKind
-  stream_.end_with(number_in(params, "processId", 0));
-  state_ = kReady;
-  wants_markdown_ = takes_markdown(params, "/capabilities/textDocument/hover/contentFormat");
-  const json::json_pointer prepares("/capabilities/textDocument/rename/prepareSupport");
-  const bool can_prepare = params.contains(prepares) && params.at(prepares) == true;
-  // Others expect commands, which could not edit the text.
-  const json::json_pointer actions(
-      "/capabilities/textDocument/codeAction/codeActionLiteralSupport");
-  const bool knows_actions = params.contains(actions);
-  return {{"capabilities",
-           {{"textDocumentSync", {{"openClose", true}, {"change", kIncremental}}},
-            {"hoverProvider", true},
-            {"inlayHintProvider", true},
-            {"definitionProvider", true},
-            {"referencesProvider", true},
-            {"documentSymbolProvider", true},
-            {"documentHighlightProvider", true},
-            {"foldingRangeProvider", true},
-            {"codeActionProvider",
-             knows_actions ? json{{"codeActionKinds", json::array({"quickfix"})}} : json(false)},
-            {"completionProvider", {{"triggerCharacters", {"."}}}},
-            // The options are only for clients that know them.
-            {"renameProvider", can_prepare ? json{{"prepareProvider", true}} : json(true)},
-            {"semanticTokensProvider", {{"legend", semantic_legend()}, {"full", true}}},
-            {"documentFormattingProvider", true},
-            {"codeLensProvider", json::object()}}},
-          {"serverInfo", {{"name", "flashlab"}}}};
-}
-
 json LspServer::nothing(const json&) { return nullptr; }
 
 void LspServer::open(const std::string& uri, const std::string& text, const json& params) {
@@ -255,7 +215,7 @@ json LspServer::hover(const json& params) {
   text += (is_about_word && !line.empty() ? "\n\n---\n\n" : "") + line;
   if (text.empty()) return nullptr;
   json contents{{"kind", wants_markdown_ ? "markdown" : "plaintext"},
-                {"value", wants_markdown_ ? text : plain_text(text)}};
+                {"value", wants_markdown_ ? text : without_markdown(text)}};
   json result{{"contents", std::move(contents)}};
   if (is_about_word) result["range"] = LspPositions(open.source()).range(word->span);
   return result;
@@ -307,13 +267,11 @@ json LspServer::code_action(const json& params) {
     const std::string_view now =
         line.substr(std::min<std::size_t>(one.span.column - 1, line.size()), one.span.length);
     json edit{{"range", range}, {"newText", one.suggestion}};
-    json changes = json::object();
-    changes[uri_in(params)] = json::array({std::move(edit)});
     result.push_back({{"title", "Write " + one.suggestion + " instead of " + printable(now)},
                       {"kind", "quickfix"},
                       {"isPreferred", true},
                       {"diagnostics", json::array({diagnostic})},
-                      {"edit", {{"changes", std::move(changes)}}}});
+                      {"edit", workspace_edit(params, json::array({std::move(edit)}))}});
     if (result.size() == kMostDiagnostics) break;
   }
   return result;

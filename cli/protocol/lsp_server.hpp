@@ -42,6 +42,8 @@ class LspServer {
   const ToyDocument& document(const Json& params) const;
   void open(const std::string& uri, const std::string& text, const Json& params);
   void publish(const std::string& uri);
+  /// Edits of the document of `params`, as the client takes them.
+  Json workspace_edit(const Json& params, Json edits) const;
 
   Json initialize(const Json& params);
   Json nothing(const Json& params);
@@ -75,7 +77,10 @@ class LspServer {
   /// a tenth of the time. Empty: the result is what the handler returned.
   std::string text_result_;
   unsigned state_ = kNew;
-  bool has_exited_ = false, wants_markdown_ = false;
+  bool has_exited_ = false;
+  // What the client can do.
+  bool wants_markdown_ = false, inserts_or_replaces_ = false, has_symbol_trees_ = false,
+       has_versioned_edits_ = false;
 };
 
 }  // namespace flashlab::cli

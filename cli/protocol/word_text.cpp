@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "text/lists.hpp"
+#include "text/markdown.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
 
@@ -23,21 +24,21 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 32> kLanguag
      {".registers", "the number of registers of the machine"},
      {".machines", "the program runs on several machines, with messages between them"},
      {".reg", "names for registers, numbered from R0 in this order"},
-     {".param", "sizes: whole numbers, which -D changes"},
+     {".param", "sizes: whole numbers, which `-D` changes"},
      {".const", "a real number, for constants and claims"},
      {".input", "an array in DRAM that is filled before the first step"},
      {".temp", "an array in DRAM for intermediate results"},
      {".output", "an array in DRAM that is printed after the last step"},
      {".pass", "the title of the part that begins here"},
      {".name", "what a register holds here, which traces show, and claims check"},
-     {"for", "a loop: for VAR in FIRST..END, without END; `step` names another step than 1"},
+     {"for", "a loop: `for VAR in FIRST..END`, without END; `step` names another step than 1"},
      {"in", "stands between a loop's variable and its range"},
      {"step", "the distance of a loop's values"},
      {"end", "the end of a loop's body"},
      {"tile", "the size of the tiles into which an array is divided"},
      {"of", "stands between the machine's number and the number of machines"},
      {"min", "the smallest of its arguments"},
-     {"max", "the largest of its arguments, or of a range: max(i in 0..n: x[i])"},
+     {"max", "the largest of its arguments, or of a range: `max(i in 0..n: x[i])`"},
      {"ceildiv", "the quotient of two whole numbers, rounded up"},
      {"floordiv", "the quotient of two whole numbers, rounded down"},
      {"floor", "rounds down"},
@@ -45,9 +46,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 32> kLanguag
      {"sqrt", "the square root"},
      {"exp", "the exponential function"},
      {"log", "the natural logarithm"},
-     {"tiles", "the number of tiles of an array along an axis: tiles(q, 0)"},
-     {"extent", "the number of elements of an array along an axis: extent(q, 0)"},
-     {"sum", "the sum over a range: sum(i in 0..n: x[i])"}}};
+     {"tiles", "the number of tiles of an array along an axis: `tiles(q, 0)`"},
+     {"extent", "the number of elements of an array along an axis: `extent(q, 0)`"},
+     {"sum", "the sum over a range: `sum(i in 0..n: x[i])`"}}};
 constexpr const char* kRegistersText = "the number of registers of the machine";
 
 /// The statements of a program that a word may be about.
@@ -115,7 +116,7 @@ class WordText {
     if (word_.kind == WordKind::kDirective || word_.kind == WordKind::kKeyword ||
         word_.kind == WordKind::kFunction) {
       const std::string does = about_language_word(text_);
-      return does.empty() ? does : "**" + text_ + "**\n\n" + does;
+      return does.empty() ? does : head("\n\n" + does);
     }
     if (word_.kind == WordKind::kInstruction) return instruction();
     if (program_ == nullptr) return declaration();
@@ -138,14 +139,17 @@ class WordText {
   }
 
  private:
-  std::string head(const std::string& what) const { return "**" + text_ + "** " + what; }
+  /// `what`: behind a blank, or another paragraph.
+  std::string head(const std::string& what) const {
+    return "**" + markdown_text(text_) + "**" + (what.starts_with('\n') ? "" : " ") + what;
+  }
 
   /// What the text alone says, of a program that does not assemble.
   std::string declaration() const {
     const auto span = document_.names().declaration_of(word_);
     if (!span) return {};
     const std::string_view line = trimmed(document_.source().line(span->line).substr(0, 200));
-    return head("of line " + std::to_string(span->line)) + "\n\n`" + printable(line) + "`";
+    return head("of line " + std::to_string(span->line)) + "\n\n" + markdown_code(printable(line));
   }
 
   /// Of a line that its costs do not describe, which begin with the same.
@@ -153,8 +157,8 @@ class WordText {
     const auto row = toy::find_instruction(text_);
     if (!row || !document_.about_line(word_.span.line).empty()) return {};
     const toy::InstructionSpec& spec = toy::instruction_set()[*row];
-    return about_instruction(spec) + "\n\n`" + std::string(spec.mnemonic) + " " +
-           std::string(spec.operand_names) + "`";
+    return about_instruction(spec) + "\n\n" +
+           markdown_code(std::string(spec.mnemonic) + " " + std::string(spec.operand_names));
   }
 
   template <class Declarations>
@@ -171,7 +175,7 @@ class WordText {
                                                                      : "a temporary array of ");
     std::vector<std::string> extents, sizes;
     for (const toy::ExpressionPtr& one : found->extents) extents.push_back(toy::to_string(*one));
-    text += joined(extents, " x ") + " elements";
+    text += markdown_code(joined(extents, " x ")) + " elements";
     if (const toy::BoundProgram* const bound = document_.at_defaults()) {
       for (const std::int64_t one : bound->arrays[number].extents) {
         sizes.push_back(std::to_string(one));
@@ -190,12 +194,12 @@ class WordText {
     std::string text = head("a parameter");
     if (found->default_value) {
       const std::string value = toy::to_string(*found->default_value);
-      text += ", " + value + " by default";
+      text += ", " + markdown_code(value) + " by default";
       const toy::BoundProgram* const bound = document_.at_defaults();
       const std::string number_text = bound ? std::to_string(bound->params[number]) : value;
       if (number_text != value) text += ": " + number_text;
     } else {
-      text += " without a default: -D " + text_ + "=NUMBER sets it";
+      text += " without a default: " + markdown_code("-D " + text_ + "=NUMBER") + " sets it";
     }
     return text;
   }
@@ -205,7 +209,7 @@ class WordText {
     if (found == program_->consts.end()) return {};
     const auto number = static_cast<std::size_t>(found - program_->consts.begin());
     const std::string value = toy::to_string(*found->value);
-    std::string text = head("a constant, " + value);
+    std::string text = head("a constant, " + markdown_code(value));
     if (const toy::BoundProgram* const bound = document_.at_defaults()) {
       const std::string known = std::visit(
           [](auto one) {
@@ -231,10 +235,10 @@ class WordText {
     if (found == all.loops.end()) return head("a variable of a claim");
     const toy::LoopStatement& one = **found;
     std::string text = head("the variable of the loop in line " + std::to_string(span->line)) +
-                       "\n\nfrom " + toy::to_string(*one.lower) + " to before " +
-                       toy::to_string(*one.upper);
+                       "\n\nfrom " + markdown_code(toy::to_string(*one.lower)) + " to before " +
+                       markdown_code(toy::to_string(*one.upper));
     const std::string step = toy::to_string(*one.step);
-    if (step != "1") text += " in steps of " + step;
+    if (step != "1") text += " in steps of " + markdown_code(step);
     const toy::BoundProgram* const bound = document_.at_defaults();
     if (bound == nullptr) return text;
     const toy::Interval values = bound->loops[one.loop].values;
@@ -280,28 +284,6 @@ class WordText {
 
 std::string about_word(const ToyDocument& document, const toy::SourceWord& word) {
   return WordText(document, word).run();
-}
-
-std::string plain_text(const std::string& markdown) {
-  std::string text;
-  for (const std::string_view line : split_at(markdown, '\n')) {
-    if (line.starts_with("```") || line == "---") continue;
-    bool is_code = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      if (line[i] == '`') {
-        is_code = !is_code;
-      } else if (!is_code && line.substr(i).starts_with("**")) {
-        ++i;
-      } else {
-        text += line[i];
-      }
-    }
-    text += '\n';
-  }
-  // What separated two parts is one empty line.
-  for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
 }
 
 std::string about_language_word(const std::string& text) {

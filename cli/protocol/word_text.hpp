@@ -11,9 +11,6 @@ namespace flashlab::cli {
 /// Of a program with errors, only what the word's declaration says.
 std::string about_word(const ToyDocument& document, const toy::SourceWord& word);
 
-/// Returns a text of about_word() or ToyDocument::about_line() without the signs of Markdown.
-std::string plain_text(const std::string& markdown);
-
 /// Returns what a directive, a keyword or a function of the language does; empty for other texts.
 std::string about_language_word(const std::string& text);
 

@@ -37,6 +37,7 @@ flashlab_limits call_limits(const AnswerFlags& options) {
 int answer_lines(const AnswerFlags& options) {
   const flashlab_limits limits = call_limits(options);
   for (std::string line; std::getline(std::cin, line);) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const std::unique_ptr<char, decltype(&flashlab_free)> answer(
         flashlab_call(line.data(), line.size(), &limits), &flashlab_free);
     if (!answer) throw std::bad_alloc();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/terminal/failure.hpp"
+#include "text/encoding.hpp"
 #include "text/nearest.hpp"
 #include "text/visible.hpp"
 #include "toymachine/language/source.hpp"
@@ -73,7 +74,7 @@ class StructureCheck {
 Json parse_request(std::string_view text) {
   try {
     StructureCheck check;
-    return Json::parse(text.begin(), text.end(),
+    return Json::parse(without_half_characters(std::string(text)),
                        [&](int depth, Json::parse_event_t event, Json& parsed) {
                          return check(depth, event, parsed);
                        });

@@ -4,20 +4,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <span>
 #include <system_error>
 
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/terminal.hpp"
+#include "cli/terminal/text_input.hpp"
 #include "page_program_files.hpp"
-#include "text/encoding.hpp"
 #include "text/nearest.hpp"
 #include "text/whole_file.hpp"
 #include "toymachine/language/library.hpp"
@@ -81,73 +79,6 @@ std::string near_program(const std::string& name) {
   return nearest(name, names).value_or("");
 }
 
-Failure too_long(const std::string& name, std::int64_t most_bytes) {
-  return {kExitLimit, "flashlab: error: " + in_quotes(name) + " is longer than " +
-                          std::to_string(most_bytes) + " bytes (--max-source changes the limit)\n"};
-}
-
-std::string read_at_most(std::istream& stream, const std::string& name, std::int64_t most_bytes) {
-  std::string text;
-  std::array<char, 1 << 16> part{};
-  while (stream.read(part.data(), part.size()) || stream.gcount() > 0) {
-    text.append(part.data(), static_cast<std::size_t>(stream.gcount()));
-    if (static_cast<std::int64_t>(text.size()) > most_bytes) throw too_long(name, most_bytes);
-  }
-  if (stream.bad()) throw request_failure(in_quotes(name) + " cannot be read to its end");
-  return text;
-}
-
-/// Returns the bytes. Throws Failure if they are text in another encoding than UTF-8.
-std::string text_or_fail(std::string bytes, const std::string& name) {
-  if (const std::string_view other = other_encoding(bytes); !other.empty()) {
-    throw request_failure(name + " is text in " + std::string(other), "text in UTF-8");
-  }
-  return bytes;
-}
-
-/// What else standard input is for; empty: nothing.
-std::string& owner_of_standard_input() {
-  static std::string owner;
-  return owner;
-}
-
-std::string read_standard_input(std::int64_t most_bytes) {
-  if (const std::string& owner = owner_of_standard_input(); !owner.empty()) {
-    throw request_failure("'-' is standard input, which has " + owner, "a file");
-  }
-  return text_or_fail(read_at_most(std::cin, "standard input", most_bytes), "standard input");
-}
-
-std::string kind_of_file(fs::file_type type) {
-  switch (type) {
-    case fs::file_type::directory:
-      return "a directory";
-    case fs::file_type::fifo:
-      return "a pipe";
-    case fs::file_type::socket:
-      return "a socket";
-    case fs::file_type::character:
-    case fs::file_type::block:
-      return "a device";
-    default:
-      return "not a regular file";
-  }
-}
-
-std::string read_regular_file(const std::string& name, fs::file_type type, std::int64_t most_bytes,
-                              const std::string& expected) {
-  if (type != fs::file_type::regular) {
-    throw request_failure(in_quotes(name) + " is " + kind_of_file(type), expected);
-  }
-  std::error_code code;
-  const std::uintmax_t size = fs::file_size(name, code);
-  if (!code && size > static_cast<std::uintmax_t>(most_bytes)) throw too_long(name, most_bytes);
-  errno = 0;
-  std::ifstream file(name, std::ios::binary);
-  if (!file) throw request_failure(in_quotes(name) + " cannot be read: " + std::strerror(errno));
-  return text_or_fail(read_at_most(file, name, most_bytes), in_quotes(name));
-}
-
 /// A program of the course under the path by which its pages name it, wherever one reads them; or null.
 const EmbeddedFile* find_page_program(std::string_view path) {
   for (const EmbeddedFile& file : page_program_files) {
@@ -161,7 +92,7 @@ std::shared_ptr<const toy::SourceText> bundled_or_fail(const std::string& name) 
     return std::make_shared<toy::SourceText>(name, std::string(file->text));
   }
   const bool may_be_bundled = name.find('/') == std::string::npos;
-  const BundledProgram* bundled = may_be_bundled ? find_bundled_program(name) : nullptr;
+  const BundledProgram* bundled = find_bundled_program(name);
   if (bundled != nullptr) {
     return std::make_shared<toy::SourceText>(std::string(bundled->name) + std::string(kEnding),
                                              std::string(bundled->text));
@@ -172,12 +103,20 @@ std::shared_ptr<const toy::SourceText> bundled_or_fail(const std::string& name) 
                         near_program(name));
 }
 
+/// Whether the name is a file's. A folder that is called like a bundled text is not meant.
+bool is_file_rather_than(const BundledProgram* bundled, const std::string& name) {
+  if (given_files != nullptr) return given_files->texts().contains(name);
+  std::error_code code;
+  const fs::file_status status = fs::status(name, code);
+  return fs::exists(status) && (bundled == nullptr || !fs::is_directory(status));
+}
+
 /// Returns the text among given_files, or null.
 const std::string* given_text(const std::string& name, std::int64_t most_bytes) {
   const auto found = given_files->texts().find(name);
   if (found == given_files->texts().end()) return nullptr;
   if (static_cast<std::int64_t>(found->second.size()) > most_bytes) {
-    throw too_long(name, most_bytes);
+    throw too_long_failure(in_quotes(name), most_bytes);
   }
   return &found->second;
 }
@@ -217,24 +156,17 @@ std::shared_ptr<const toy::SourceText> read_program(const std::string& name,
     }
     return bundled_or_fail(name);
   }
-  if (name == "-") {
-    return std::make_shared<toy::SourceText>("standard input", read_standard_input(most_bytes));
-  }
-  std::error_code code;
-  const fs::file_status status = fs::status(name, code);
-  if (fs::exists(status)) {
+  if (name == "-" || is_file_rather_than(find_bundled_program(name), name)) {
     return std::make_shared<toy::SourceText>(
-        name, read_regular_file(name, status.type(), most_bytes,
-                                "a program file, or - for standard input"));
+        name == "-" ? "standard input" : name,
+        read_text_file(name, most_bytes, "a program file, or - for standard input"));
   }
   return bundled_or_fail(name);
 }
 
 bool is_known_program(const std::string& name) {
-  std::error_code code;
-  const bool is_file = given_files != nullptr ? given_files->texts().contains(name)
-                                              : fs::exists(fs::status(name, code));
-  return is_file || find_bundled_program(name) != nullptr;
+  const BundledProgram* const bundled = find_bundled_program(name);
+  return bundled != nullptr || is_file_rather_than(bundled, name);
 }
 
 std::shared_ptr<const toy::SourceText> read_score(const std::string& name_or_lines,
@@ -242,10 +174,8 @@ std::shared_ptr<const toy::SourceText> read_score(const std::string& name_or_lin
   const bool is_lines = name_or_lines.find_first_of(" \t\n;") != std::string::npos &&
                         !name_or_lines.ends_with(kEnding);
   if (is_lines) return score_lines(name_or_lines);
-  std::error_code code;
-  const bool is_file = given_files != nullptr ? given_files->texts().contains(name_or_lines)
-                                              : fs::exists(fs::status(name_or_lines, code));
   const BundledProgram* bundled = find_by_name(bundled_scores(), name_or_lines);
+  const bool is_file = is_file_rather_than(bundled, name_or_lines);
   if (!is_file && bundled != nullptr) {
     return std::make_shared<toy::SourceText>(std::string(bundled->name) + std::string(kEnding),
                                              std::string(bundled->text));
@@ -268,11 +198,7 @@ std::string read_text_file(const std::string& name, std::int64_t most_bytes,
     if (const std::string* text = given_text(name, most_bytes)) return *text;
     throw request_failure("there is no file " + in_quotes(name), expected);
   }
-  if (name == "-") return read_standard_input(most_bytes);
-  std::error_code code;
-  const fs::file_status status = fs::status(name, code);
-  if (!fs::exists(status)) throw request_failure("there is no file " + in_quotes(name), expected);
-  return read_regular_file(name, status.type(), most_bytes, expected);
+  return TextInput(name, most_bytes, expected).rest();
 }
 
 void write_file(const std::string& name, const std::function<void(std::ostream&)>& write) {
@@ -288,8 +214,6 @@ void write_file(const std::string& name, const std::function<void(std::ostream&)
     throw request_failure(problem.what());
   }
 }
-
-void take_standard_input(const std::string& what) { owner_of_standard_input() = what; }
 
 void open_standard_descriptors() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {

@@ -44,10 +44,10 @@ class GivenFiles {
   std::map<std::string, std::string> texts_;
 };
 
-/// Returns the program for the user's name: a regular file, `-` for standard input, or (if there is
-/// no such file and no slash in the name) a bundled program, with or without `.toy`. Throws
-/// Failure: no such file (with a similar name), not a regular file, unreadable; kExitLimit if it is
-/// longer than `most_bytes`, which is checked before reading.
+/// Returns the program for the user's name: a regular file or a pipe, `-` for standard input, or
+/// (if there is no such file and no slash in the name) a bundled program, with or without `.toy`.
+/// Throws Failure: no such file (with a similar name), a device, a directory, unreadable;
+/// kExitLimit if it is longer than `most_bytes`, which is checked before reading.
 std::shared_ptr<const toy::SourceText> read_program(const std::string& name,
                                                     std::int64_t most_bytes);
 
@@ -59,13 +59,11 @@ bool is_known_program(const std::string& name);
 std::shared_ptr<const toy::SourceText> read_score(const std::string& name_or_lines,
                                                   std::int64_t most_bytes);
 
-/// Returns the text of a regular file, or of standard input for `-`. Throws Failure as above; the
-/// message says that `expected` was expected: "a file that `flashlab grade --json` wrote".
+/// Returns the text of a regular file, of a pipe, or of standard input for `-`. Throws Failure as
+/// above; the message says that `expected` was expected: "a file that `flashlab grade --json`
+/// wrote".
 std::string read_text_file(const std::string& name, std::int64_t most_bytes,
                            const std::string& expected);
-
-/// From now on, reading `-` is refused: standard input has `what`, "an editor's messages".
-void take_standard_input(const std::string& what);
 
 /// Writes a file as write_whole_file() does: completely or not at all, and it stays what it was. `-` is
 /// standard output. Throws Failure.

@@ -1,5 +1,6 @@
 #include "cli/terminal/keyboard.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <termios.h>
 #include <unistd.h>
@@ -10,27 +11,31 @@
 #include <csignal>
 #include <utility>
 
+#include "cli/terminal/descriptor_io.hpp"
 #include "cli/terminal/files.hpp"
 #include "cli/terminal/terminal.hpp"
+#include "cli/terminal/text_input.hpp"
 #include "text/utf8.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::cli {
 namespace {
 
-// The terminal's original settings, also for the signal handler, which reads `changed`.
+// The terminal that has the keys, and its original settings, also for the signal handler, which
+// reads `changed`.
+int key_descriptor = STDIN_FILENO;
 termios original{};
 volatile std::sig_atomic_t changed = 0;
 std::string on_enter, on_leave;
 
 void write_to_terminal(const std::string& text) {
-  if (!text.empty()) static_cast<void>(!write(STDOUT_FILENO, text.data(), text.size()));
+  static_cast<void>(write_all(STDOUT_FILENO, text));
 }
 
 void restore() {
   if (changed != 0) {
     write_to_terminal(on_leave);
-    tcsetattr(STDIN_FILENO, TCSANOW, &original);
+    tcsetattr(key_descriptor, TCSANOW, &original);
   }
   changed = 0;
 }
@@ -38,6 +43,14 @@ void restore() {
 void on_end(int signal) {
   restore();
   _exit(exit_code_of_signal(signal));
+}
+
+// Whether Ctrl-C stops what runs, and whether it came.
+volatile std::sig_atomic_t stops_work = 0, was_interrupted = 0;
+
+void on_ctrl_c(int signal) {
+  if (stops_work == 0 || was_interrupted != 0) on_end(signal);
+  was_interrupted = 1;
 }
 
 void on_suspend(int) {
@@ -57,17 +70,21 @@ void handle(int signal, void (*handler)(int)) {
 void single_keys() {
   termios keys = original;
   keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  keys.c_iflag &= ~static_cast<tcflag_t>(IXON);  // Ctrl-S would freeze the screen
   keys.c_cc[VMIN] = 1;
   keys.c_cc[VTIME] = 0;
   changed = 1;
-  tcsetattr(STDIN_FILENO, TCSANOW, &keys);
+  tcsetattr(key_descriptor, TCSANOW, &keys);
   write_to_terminal(on_enter);
 }
 
 /// A background program must not access the terminal: it would be stopped.
-bool in_foreground() { return tcgetpgrp(STDIN_FILENO) == getpgrp(); }
+bool in_foreground() { return tcgetpgrp(key_descriptor) == getpgrp(); }
 
 bool has_terminal = false;
+
+/// Whether the terminal's settings were restored for a suspension that has ended.
+bool is_to_resume() { return has_terminal && changed == 0 && in_foreground(); }
 
 constexpr char kEscapeByte = '\x1b';
 constexpr char kBell = '\x07', kCancel = '\x18', kSubstitute = '\x1a';
@@ -112,16 +129,25 @@ Key::Kind key_kind(char final, int parameter) {
 
 }  // namespace
 
+bool keys_come_from_a_terminal() {
+  if (isatty(key_descriptor) == 1) return true;
+  if (!standard_input_was_read()) return false;
+  const int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);
+  if (terminal >= 0) key_descriptor = terminal;
+  return terminal >= 0;
+}
+
 Keyboard::Keyboard() : Keyboard({}, {}) {}
 
 Keyboard::Keyboard(const std::string& enter, const std::string& leave) {
   const bool marks_pastes = knows_escape_codes();
   on_enter = enter + (marks_pastes ? kMarkPastes : "");
   on_leave = (marks_pastes ? kMarkNoPastes : "") + leave;
-  has_terminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && in_foreground() &&
-                 tcgetattr(STDIN_FILENO, &original) == 0;
+  has_terminal = keys_come_from_a_terminal() && isatty(STDOUT_FILENO) == 1 && in_foreground() &&
+                 tcgetattr(key_descriptor, &original) == 0;
   if (!has_terminal) return;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) handle(signal, on_end);
+  for (const int signal : {SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) handle(signal, on_end);
+  handle(SIGINT, on_ctrl_c);
   handle(SIGTSTP, on_suspend);
   handle(SIGCONT, on_interruption);
   if (!enter.empty()) handle(SIGWINCH, on_interruption);
@@ -130,12 +156,12 @@ Keyboard::Keyboard(const std::string& enter, const std::string& leave) {
 
 Keyboard::~Keyboard() { restore(); }
 
-int Keyboard::descriptor() const { return has_terminal ? STDIN_FILENO : -1; }
+int Keyboard::descriptor() const { return has_terminal ? key_descriptor : -1; }
 
 std::optional<char> Keyboard::byte() {
   if (returned_) return std::exchange(returned_, std::nullopt);
   char pressed = 0;
-  const ssize_t n = read(STDIN_FILENO, &pressed, 1);
+  const ssize_t n = read_some(key_descriptor, &pressed, 1);
   if (n < 0 && errno == EINTR) return std::nullopt;
   is_closed_ = n != 1;
   return is_closed_ ? 'q' : pressed;
@@ -144,11 +170,12 @@ std::optional<char> Keyboard::byte() {
 /// Returns a byte that belongs to the one before it, if any: a terminal sends them together.
 std::optional<char> Keyboard::byte_soon(int longest_pause_ms) {
   if (returned_) return byte();
-  pollfd waiting{STDIN_FILENO, POLLIN, 0};
+  pollfd waiting{key_descriptor, POLLIN, 0};
   return poll(&waiting, 1, longest_pause_ms) == 1 ? byte() : std::nullopt;
 }
 
 std::optional<Key> Keyboard::key() {
+  if (is_to_resume()) return std::nullopt;  // suspended since the last key
   const auto first = byte();
   if (!first) return std::nullopt;
   if (*first == kEscapeByte) return sequence();
@@ -247,18 +274,28 @@ Key Keyboard::paste() {
   return {Key::Kind::kPaste, '\0', on_one_line(bytes)};
 }
 
+Keyboard::StopsWork::StopsWork() {
+  was_interrupted = 0;
+  stops_work = 1;
+}
+Keyboard::StopsWork::~StopsWork() { stops_work = 0; }
+
 bool Keyboard::pressed_meanwhile(char wanted) {
-  pollfd waiting{STDIN_FILENO, POLLIN, 0};
+  if (stops_work != 0 && was_interrupted != 0) return true;
+  pollfd waiting{key_descriptor, POLLIN, 0};
   while (has_terminal && (returned_ || poll(&waiting, 1, 0) == 1)) {
     const auto pressed = key();
+    if (!pressed) resume();
     if (pressed && (pressed->letter() == wanted || pressed->kind == Key::Kind::kEscape))
       return true;
   }
   return false;
 }
 
-void Keyboard::resume() {
-  if (has_terminal && changed == 0 && in_foreground()) single_keys();
+bool Keyboard::resume() {
+  if (!is_to_resume()) return false;
+  single_keys();
+  return true;
 }
 
 }  // namespace flashlab::cli

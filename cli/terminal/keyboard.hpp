@@ -33,9 +33,13 @@ struct Key {
   char letter() const { return kind == Kind::kCharacter ? character : '\0'; }
 };
 
+/// Whether there is a terminal that has keys for us: standard input, or the one that started us if
+/// standard input was a text that was read.
+bool keys_come_from_a_terminal();
+
 /// Delivers keys without waiting for a line, and without echo. The terminal is restored when
 /// the object is destroyed, when a signal ends the program (Ctrl-C: exit code 130), or when it
-/// is suspended. Does nothing if standard input or output is not a terminal. Only one object
+/// is suspended. Does nothing if keys or standard output are of no terminal. Only one object
 /// at a time. A terminal that knows escape codes marks what the user pastes, and that is one key.
 class Keyboard {
  public:
@@ -52,10 +56,20 @@ class Keyboard {
   /// Returns the pressed key; 'q' if the terminal is closed; nothing after a signal. A byte of Escape
   /// is the key Escape unless the rest of a known form of sequence follows within 50 ms.
   std::optional<Key> key();
+  /// While it exists, the first Ctrl-C does not end the program, but pressed_meanwhile() returns
+  /// true.
+  class StopsWork {
+   public:
+    StopsWork();
+    ~StopsWork();
+    StopsWork(const StopsWork&) = delete;
+    StopsWork& operator=(const StopsWork&) = delete;
+  };
   /// Returns whether this key or Escape was pressed and not read yet. Forgets all keys before it.
   bool pressed_meanwhile(char wanted);
-  /// Sets the terminal again after a signal, when the program continues after being suspended.
-  void resume();
+  /// Sets the terminal again when the program continues after being suspended. Returns whether it
+  /// did: what was on the terminal is to be shown again.
+  bool resume();
 
  private:
   std::optional<char> byte();

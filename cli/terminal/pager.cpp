@@ -10,13 +10,13 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
-#include <sstream>
 #include <streambuf>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "cli/terminal/failure.hpp"
+#include "cli/terminal/search_path.hpp"
 #include "cli/terminal/terminal.hpp"
 #include "text/lists.hpp"
 #include "text/width.hpp"
@@ -27,20 +27,10 @@ namespace {
 constexpr std::size_t kMostHeldBytes = 1 << 20;
 constexpr const char* kUsualPager = "less -R";
 
-/// Returns whether a program of this name is on the PATH.
-bool is_on_path(const std::string& program) {
-  const char* const path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (access((folder + "/" + program).c_str(), X_OK) == 0) return true;
-  }
-  return false;
-}
-
 /// Returns the pager's command; empty: none. A shell does nothing for blanks, and the text would be lost.
 std::string pager_command() {
   if (const char* const own = std::getenv("PAGER")) return std::string(trimmed(own));
-  return is_on_path("less") ? kUsualPager : "";
+  return found_on_path("less").empty() ? "" : kUsualPager;
 }
 
 /// Holds text back, counts its rows, and becomes a pipe to the pager or steps aside.
@@ -111,7 +101,9 @@ class PagedOutput : public std::streambuf {
   }
 
   void start_pager() {
-    setenv("LESS", "RX", 0);              // X: the last page stays on the terminal
+    setenv("LESS", "RX", 0);  // X: the last page stays on the terminal
+    // What is written is UTF-8 (or ASCII). less asks the locale, which need not be installed here.
+    setenv("LESSCHARSET", "utf-8", 0);
     pipe_ = popen(pager_.c_str(), "we");  // e: no worker keeps the pipe open
     if (pipe_ == nullptr) return step_aside();
     struct sigaction ignored {};

@@ -72,6 +72,15 @@ vim.lsp.buf.format({ name = "flashlab", timeout_ms = 5000 })
 say(vim.api.nvim_buf_get_lines(0, last, last + 1, false)[1] == "MOV R0, R0", "formatting")
 vim.api.nvim_buf_set_lines(0, last, last + 1, false, {})
 
+-- A lens runs what is on the screen, not what was saved before.
+local program = vim.api.nvim_get_current_buf()
+vim.api.nvim_buf_set_lines(0, last, last, false, { "; typed last" })
+vim.lsp.commands["flashlab.run"]({ arguments = { vim.uri_from_bufnr(program) } })
+say(vim.fn.readfile(vim.env.PROGRAM)[last + 1] == "; typed last", "a lens saves the text before it runs")
+say(not vim.bo[program].modified, "and the buffer is saved")
+vim.cmd("stopinsert | bdelete!")
+vim.api.nvim_buf_set_lines(program, last, last + 1, false, {})
+
 -- A server that is killed in the middle of an edit.
 vim.uv.kill(vim.api.nvim_get_proc_children(vim.fn.getpid())[1], "sigkill")
 wait_for("the editor notices that the server was killed", function()

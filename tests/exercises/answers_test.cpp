@@ -127,6 +127,8 @@ TEST_CASE("a formula that cannot be read says where and what was expected", "[an
   CHECK_THAT(formula_error("cel(n/B)"), contains("did you mean ceil?"));
   CHECK_THAT(formula_error("(n + 1"), contains("f:1:1: error: '(' is not closed"));
   CHECK_THAT(formula_error("n)"), contains("f:1:2: error: unexpected ')'"));
+  CHECK_THAT(formula_error("n \uFF0B 1"), contains("unexpected U+FF0B, a full-width '+'"));
+  CHECK_THAT(formula_error("n\u200B+1"), contains("unexpected U+200B, a zero-width space"));
   CHECK_THAT(formula_error("1 000"), contains("unexpected number '000'"));
   CHECK_THAT(formula_error("1,000"), contains("1000 without separators"));
   CHECK_THAT(formula_error("loads = 2n"), contains("unknown name 'loads'"));

@@ -43,4 +43,18 @@ TEST_CASE("other bytes are no other encoding, even with bytes of 0", "[text]") {
   }
 }
 
+TEST_CASE("halves of characters in JSON become U+FFFD, and pairs stay", "[text]") {
+  CHECK(without_half_characters(R"("\ud83d")") == R"("\ufffd")");
+  CHECK(without_half_characters(R"("\uDE00x")") == R"("\ufffdx")");
+  CHECK(without_half_characters(R"("\ud83d\ude00")") == R"("\ud83d\ude00")");
+  CHECK(without_half_characters(R"("\ud83d\ud83d\ude00\ude00")") ==
+        R"("\ufffd\ud83d\ude00\ufffd")");
+  CHECK(without_half_characters(R"("\ud83d\n\ud83dA")") == R"("\ufffd\n\ufffdA")");
+  for (const std::string same : {R"("\\ud83d")", R"("\u00e9\uffff")", R"("\ud8")", R"("\uzzzz")",
+                                 R"("\u-001")", "\\", "\\u", ""}) {
+    CAPTURE(same);
+    CHECK(without_half_characters(same) == same);
+  }
+}
+
 }  // namespace flashlab::test

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <set>
 
 #include "text/lists.hpp"
 #include "text/nearest.hpp"
@@ -46,6 +48,7 @@ class Assembler {
   Result<Program> run() {
     if (too_large()) return std::move(diagnostics_);
     read_lines();
+    num_of_words_ = diagnostics_.size();
     if (has_function_) check_use();
     detail::NameCollector(program_, scope_, diagnostics_).collect(lines_);
     const std::optional<detail::ScoreMark> first_mark = find_mark();
@@ -283,7 +286,23 @@ class Assembler {
     current_body().emplace_back().node = std::move(loop);
   }
 
+  /// Drops what else a line with a character outside ASCII is blamed for: it follows from that.
+  void drop_followers() {
+    std::set<std::uint32_t> bad_lines;
+    for (std::size_t i = 0; i < num_of_words_; ++i) {
+      const SourceSpan& span = diagnostics_[i].span;
+      const std::string_view rest = source_->line(span.line).substr(span.column - 1);
+      if (!rest.empty() && static_cast<unsigned char>(rest[0]) >= 0x80) bad_lines.insert(span.line);
+    }
+    const auto first = diagnostics_.begin() + static_cast<std::ptrdiff_t>(num_of_words_);
+    diagnostics_.erase(
+        std::remove_if(first, diagnostics_.end(),
+                       [&](const Diagnostic& one) { return bad_lines.contains(one.span.line); }),
+        diagnostics_.end());
+  }
+
   std::vector<Diagnostic> sorted_diagnostics() {
+    drop_followers();
     std::stable_sort(diagnostics_.begin(), diagnostics_.end(), [](const auto& a, const auto& b) {
       return std::pair(a.span.line, a.span.column) < std::pair(b.span.line, b.span.column);
     });
@@ -295,6 +314,7 @@ class Assembler {
   Program program_;
   Scope scope_;
   std::vector<Diagnostic> diagnostics_;
+  std::size_t num_of_words_ = 0;  // diagnostics of words alone, which come first
   DeclarationParser declarations_;
   StatementParser parser_;
   detail::ScoreFunction function_;

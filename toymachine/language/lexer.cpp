@@ -1,16 +1,19 @@
 #include "toymachine/language/lexer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 
+#include "text/lookalikes.hpp"
 #include "text/read_number.hpp"
+#include "text/utf8.hpp"
 
 namespace flashlab::toy::detail {
 namespace {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr std::string_view kSingles = "+-*/()[],:=^";
 
 class Lexer {
  public:
@@ -61,7 +64,7 @@ class Lexer {
       at_ += 2;
       return;
     }
-    constexpr std::string_view kSingles = "+-*/()[],:=^";
+    if (c == '/' && (peek(1) == '/' || peek(1) == '*')) return comment_of_others();
     if (c != '\0' && kSingles.find(c) != std::string_view::npos) {
       add(TokenKind::kPunctuation, at_, at_ + 1);
       ++at_;
@@ -108,28 +111,55 @@ class Lexer {
                                    : std::string(text.substr(0, kLongest)) + "…";
   }
 
+  /// A comment as other languages write it: the rest of the line.
+  void comment_of_others() {
+    error(at_, at_ + 2, "unexpected '" + std::string(line_.substr(at_, 2)) + "'",
+          "';', with which comments begin");
+    at_ = line_.size();
+  }
+
   /// A run of bytes that belong to no token is reported as a single error.
   void bad_bytes() {
     const std::size_t start = at_;
     const auto first = static_cast<unsigned char>(line_[at_]);
-    if (first < 0x80) {
-      ++at_;
-      while (at_ < line_.size() && line_[at_] == line_[start]) ++at_;
-    } else {
-      while (at_ < line_.size() && static_cast<unsigned char>(line_[at_]) >= 0x80) ++at_;
-    }
+    if (first >= 0x80) return bad_characters();
+    ++at_;
+    while (at_ < line_.size() && line_[at_] == line_[start]) ++at_;
     std::string shown;
     if (first > 0x20 && first < 0x7F) {
       shown = "'" + std::string(1, line_[start]) + "'";
-    } else if (first >= 0x80) {
-      shown = "character outside ASCII";
     } else {
       std::array<char, 32> text{};
       std::snprintf(text.data(), text.size(), "control character 0x%02X", first);
       shown = text.data();
     }
-    error(start, at_, "unexpected " + shown,
-          first >= 0x80 ? "ASCII outside comments" : "an instruction, a directive or a comment");
+    error(start, at_, "unexpected " + shown, "an instruction, a directive or a comment");
+  }
+
+  /// One that looks like a character of the language is taken for it, and told once for a line.
+  void bad_characters() {
+    const std::size_t start = at_;
+    const CodePoint point = code_point(line_, at_);
+    const auto like = point.valid ? lookalike(point.code) : std::nullopt;
+    if (!like) {
+      while (at_ < line_.size() && static_cast<unsigned char>(line_[at_]) >= 0x80) ++at_;
+      error(start, at_,
+            "unexpected character outside ASCII" +
+                (point.valid ? ", " + code_point_text(point.code) : std::string()),
+            "ASCII outside comments");
+      return;
+    }
+    const std::string_view bytes = line_.substr(start, point.bytes);
+    while (line_.substr(at_).starts_with(bytes)) at_ += point.bytes;
+    if (std::find(told_.begin(), told_.end(), point.code) == told_.end()) {
+      error(start, at_, "unexpected " + code_point_text(point.code) + ", " + like->name,
+            expected_instead(*like));
+      told_.push_back(point.code);
+    }
+    if (like->ascii == ";" || like->ascii == "#") at_ = line_.size();
+    const bool is_sign = like->ascii == ".." ||
+                         (like->ascii.size() == 1 && kSingles.find(like->ascii) != kSingles.npos);
+    if (is_sign) tokens_.push_back({TokenKind::kPunctuation, like->ascii, 0, 0, span(start, at_)});
   }
 
   std::string_view line_;
@@ -137,6 +167,7 @@ class Lexer {
   std::vector<Diagnostic>& diagnostics_;
   std::size_t at_ = 0;
   std::vector<Token> tokens_;
+  std::vector<std::uint32_t> told_;  // characters that were reported in this line
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ enum class TokenKind : std::uint8_t {
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  std::string_view text;  // into the SourceText
+  std::string_view text;  // into the SourceText, or a sign of the language
   std::int64_t integer = 0;
   double real = 0;
   SourceSpan span;

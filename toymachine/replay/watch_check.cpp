@@ -36,6 +36,7 @@ class WatchCheck {
         return ValueKind::kNumber;
       case WatchOp::kRegister:
       case WatchOp::kCell:
+      case WatchOp::kElement:
         return of_place(node, args);
       case WatchOp::kNot:
       case WatchOp::kAnd:
@@ -79,24 +80,32 @@ class WatchCheck {
       return request_error("the index '" + node.args[i]->text + "' is no whole number",
                            "loop variables, parameters and whole numbers");
     }
-    const bool is_cell = node.op == WatchOp::kCell;
+    const bool is_cell = node.op == WatchOp::kCell, is_element = node.op == WatchOp::kElement;
+    const std::size_t num_of_tile = is_element ? 2 : 0;
     std::vector<std::int64_t> counts;
     if (is_cell) counts = program_.arrays[node.index].extents;
-    if (!is_cell && !args.empty()) counts = {program_.named_registers[node.index].count};
-    bool is_possible = counts.size() == args.size();
-    for (std::size_t i = 0; is_possible && i < counts.size(); ++i) {
-      const auto index = constant(*node.args[i]);
-      is_possible = !index || (*index >= 0 && *index < counts[i]);
+    const bool is_named = !is_cell && args.size() > num_of_tile;
+    if (is_named) counts = {program_.named_registers[node.index].count};
+    const std::string name = is_cell    ? program_.arrays[node.index].name
+                             : is_named ? program_.named_registers[node.index].name
+                                        : "R" + std::to_string(node.index);
+    bool is_possible = counts.size() + num_of_tile == args.size();
+    for (std::size_t i = 0; is_possible && i < args.size(); ++i) {
+      const auto index = constant(*node.args[i]);  // how large a tile is, the run says
+      is_possible = !index || (*index >= 0 && (i >= counts.size() || *index < counts[i]));
     }
     if (is_possible) return ValueKind::kNumber;
-    std::string expected =
-        is_cell ? program_.arrays[node.index].name : program_.named_registers[node.index].name;
+    std::string expected = name;
     for (const std::int64_t count : counts) {
       expected += count > 0 ? "[0 to " + std::to_string(count - 1) + "]" : "[] without elements";
     }
-    return request_error(
-        std::string("there is no ") + (is_cell ? "cell" : "register") + " '" + node.text + "'",
-        expected);
+    if (is_element) expected += "[row][column], which count from 0";
+    return request_error(std::string("there is no ") +
+                             (is_cell      ? "cell"
+                              : is_element ? "element"
+                                           : "register") +
+                             " '" + node.text + "'",
+                         expected);
   }
 
   std::optional<std::int64_t> constant(const CheckedNode& node) const {

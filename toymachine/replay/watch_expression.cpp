@@ -66,6 +66,8 @@ class WatchEvaluation {
       case WatchOp::kRegister:
       case WatchOp::kCell:
         return contents(node);
+      case WatchOp::kElement:
+        return element(node);
       case WatchOp::kNot:
       case WatchOp::kAnd:
       case WatchOp::kOr:
@@ -80,6 +82,14 @@ class WatchEvaluation {
       return request_error("'" + node.text + "' is no register and no cell",
                            "a register such as R1, or a cell such as x[0]");
     }
+    const auto indices = indices_of(node);
+    if (!indices) return indices.diagnostics;
+    if (node.op == WatchOp::kRegister) return register_at(node, *indices);
+    return cell_at(node, *indices);
+  }
+
+ private:
+  Result<std::vector<std::int64_t>> indices_of(const Node& node) {
     std::vector<std::int64_t> indices;
     for (const auto& one : node.args) {
       const auto index = value(*one);
@@ -90,11 +100,9 @@ class WatchEvaluation {
       }
       indices.push_back(index->whole);
     }
-    if (node.op == WatchOp::kRegister) return register_at(node, indices);
-    return cell_at(node, indices);
+    return indices;
   }
 
- private:
   Result<WatchValue> loop(const Node& node) {
     if (point_.site < program_.instructions.size()) {
       std::uint32_t at = program_.instructions[point_.site].loop;
@@ -150,6 +158,24 @@ class WatchEvaluation {
     if (found.elements.size() == 1) return number_value(found.elements[0]);
     return WatchValue{
         .kind = Kind::kTile, .rows = found.rows, .cols = found.cols, .elements = found.elements};
+  }
+
+  Result<WatchValue> element(const Node& node) {
+    auto indices = indices_of(node);
+    if (!indices) return indices.diagnostics;
+    const std::vector<std::int64_t> all = std::move(*indices);
+    const std::int64_t row = all[all.size() - 2], column = all[all.size() - 1];
+    const auto at = register_at(node, {all.begin(), all.end() - 2});
+    if (!at) return at.diagnostics;
+    const RegisterContents found = run_.register_contents(at->number);
+    if (!found.is_written()) return WatchValue{.kind = Kind::kUnwritten};
+    if (row >= 0 && row < found.rows && column >= 0 && column < found.cols) {
+      return number_value(found.elements[static_cast<std::size_t>(row * found.cols + column)]);
+    }
+    return request_error("there is no element '" + node.text + "'" + here(all),
+                         program_.register_name(at->number) + "[0 to " +
+                             std::to_string(found.rows - 1) + "][0 to " +
+                             std::to_string(found.cols - 1) + "]");
   }
 
   Result<WatchValue> logic(const Node& node) {

@@ -40,9 +40,9 @@ struct WatchValue {
   bool holds() const { return kind == Kind::kTruth && whole != 0; }
 };
 
-/// "R1", "x[i + 1]", "n", "R1 > R2 && i % 2 == 0": numbers, registers, cells, loop variables and
-/// parameters with + - * / %, comparisons, && || ! (or and, or, not), brackets. A comparison of a tile
-/// holds if it holds for some element.
+/// "R1", "x[i + 1]", "n", "R1 > R2 && i % 2 == 0": numbers, registers, elements of their tiles
+/// (R1[0][3], row and column), cells, loop variables and parameters with + - * / %, comparisons,
+/// && || ! (or and, or, not), brackets. A comparison of a tile holds if it holds for some element.
 class WatchExpression {
  public:
   /// `site`: the instruction whose loops are meant; nothing: those around the run's next instruction.

@@ -284,13 +284,18 @@ class WatchParser {
   }
 
   /// Returns what is wrong about the number of indices; empty: nothing.
-  std::string wrong_indices(std::string_view word, const WatchExpression::Node& node) {
+  std::string wrong_indices(std::string_view word, WatchExpression::Node& node) {
+    constexpr std::size_t kOfTile = 2;
     std::size_t wanted = 0;
     if (node.op == WatchOp::kCell) wanted = program_.arrays[node.index].extents.size();
     for (const NamedRegisters& named : program_.named_registers) {
       if (named.name == word && named.indexed) wanted = 1;
     }
     if (node.args.size() == wanted) return {};
+    if (node.op == WatchOp::kRegister && node.args.size() == wanted + kOfTile) {
+      node.op = WatchOp::kElement;
+      return {};
+    }
     expected_ = std::string(word);
     for (std::size_t i = 0; i < wanted; ++i) expected_ += "[0]";
     return "'" + std::string(word) + "' has " + std::to_string(node.args.size()) +

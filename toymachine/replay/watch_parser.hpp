@@ -21,6 +21,7 @@ enum class WatchOp : std::uint8_t {
   kLoop,      // `index` of the loop, or kAnyLoop: the one around the run that has this name
   kRegister,  // `index`: its number, or with an argument, of its named registers
   kCell,      // `index` of the array, args: its indices
+  kElement,   // of a register's tile: as kRegister, and two more arguments, row and column
   kAdd,
   kSubtract,
   kMultiply,

@@ -83,9 +83,10 @@
    "flashlab"
    (lambda (configuration)
      (setq configuration (plist-put configuration :dap-server-path (list flashlab-command "dap")))
-     (if (plist-get configuration :program)
-         configuration
-       (plist-put configuration :program (buffer-file-name)))))
+     (unless (plist-get configuration :program)
+       (when (buffer-modified-p) (save-buffer)) ; the adapter reads the file
+       (setq configuration (plist-put configuration :program (buffer-file-name))))
+     configuration))
   (dap-register-debug-template
    "flashlab: debug this program"
    (list :type "flashlab" :request "launch" :name "flashlab")))

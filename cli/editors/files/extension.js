@@ -7,7 +7,8 @@ const vscode = require("vscode");
 const { LspClient } = require("./lsp_client.js");
 
 const kLanguage = "flashlab";
-const kFiles = { language: kLanguage, scheme: "file" };
+const kSchemes = ["file", "untitled"];
+const kFiles = kSchemes.map((scheme) => ({ language: kLanguage, scheme }));
 
 let client = null; // the language server's
 let diagnostics = null;
@@ -43,12 +44,41 @@ function completion(one) {
   const result = new vscode.CompletionItem(one.label, one.kind - 1);
   result.detail = one.detail;
   if (one.documentation) result.documentation = one.documentation;
-  result.range = range(one.textEdit.range);
+  const { insert, replace } = one.textEdit;
+  result.range = { inserting: range(insert), replacing: range(replace) };
   result.insertText = one.textEdit.newText;
   return result;
 }
 function textEdit(one) {
   return new vscode.TextEdit(range(one.range), one.newText);
+}
+function workspaceEdit(one) {
+  const result = new vscode.WorkspaceEdit();
+  for (const [uri, edits] of Object.entries(one.changes)) {
+    for (const each of edits) result.replace(vscode.Uri.parse(uri), range(each.range), each.newText);
+  }
+  return result;
+}
+function hover(one) {
+  const { kind, value } = one.contents;
+  return new vscode.Hover(kind === "markdown" ? new vscode.MarkdownString(value)
+                                              : new vscode.MarkdownString().appendText(value));
+}
+function codeAction(one) {
+  const result = new vscode.CodeAction(one.title, vscode.CodeActionKind.QuickFix);
+  result.edit = workspaceEdit(one.edit);
+  result.diagnostics = one.diagnostics.map(diagnostic);
+  result.isPreferred = one.isPreferred;
+  return result;
+}
+function fold(one) {
+  return new vscode.FoldingRange(
+    one.startLine, one.endLine, one.kind === "comment" ? vscode.FoldingRangeKind.Comment : undefined);
+}
+// Of ours, to the protocol.
+function protocolRange({ start, end }) {
+  return { start: { line: start.line, character: start.character },
+           end: { line: end.line, character: end.character } };
 }
 
 // The language server -----------------------------------------------------------------------------
@@ -75,8 +105,7 @@ function registerLanguage(legend) {
   return [
     languages.registerHoverProvider(kFiles, {
       provideHover: (document, place) =>
-        ask("textDocument/hover", at(document, place),
-            (one) => new vscode.Hover(new vscode.MarkdownString(one.contents.value)), null),
+        ask("textDocument/hover", at(document, place), hover, null),
     }),
     languages.registerDefinitionProvider(kFiles, {
       provideDefinition: (document, place) =>
@@ -96,12 +125,24 @@ function registerLanguage(legend) {
       },
       provideRenameEdits: async (document, place, newName) => {
         const result = await client.request("textDocument/rename", { ...at(document, place), newName });
-        const edit = new vscode.WorkspaceEdit();
-        for (const [uri, edits] of Object.entries(result.changes)) {
-          for (const one of edits) edit.replace(vscode.Uri.parse(uri), range(one.range), one.newText);
-        }
-        return edit;
+        return workspaceEdit(result);
       },
+    }),
+    languages.registerDocumentHighlightProvider(kFiles, {
+      provideDocumentHighlights: (document, place) =>
+        ask("textDocument/documentHighlight", at(document, place),
+            (list) => list.map((one) => new vscode.DocumentHighlight(range(one.range))), []),
+    }),
+    languages.registerCodeActionsProvider(kFiles, {
+      provideCodeActions: (document, where, context) =>
+        ask("textDocument/codeAction", {
+          ...about(document), range: protocolRange(where),
+          context: { diagnostics: [], ...(context.only && { only: [context.only.value] }) },
+        }, (list) => list.map(codeAction), []),
+    }, { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] }),
+    languages.registerFoldingRangeProvider(kFiles, {
+      provideFoldingRanges: (document) =>
+        ask("textDocument/foldingRange", about(document), (list) => list.map(fold), []),
     }),
     languages.registerDocumentSymbolProvider(kFiles, {
       provideDocumentSymbols: (document) =>
@@ -118,13 +159,8 @@ function registerLanguage(legend) {
     }),
     languages.registerInlayHintsProvider(kFiles, {
       provideInlayHints: (document, visible) =>
-        ask("textDocument/inlayHint", {
-          ...about(document),
-          range: {
-            start: { line: visible.start.line, character: visible.start.character },
-            end: { line: visible.end.line, character: visible.end.character },
-          },
-        }, (list) => list.map((one) => {
+        ask("textDocument/inlayHint", { ...about(document), range: protocolRange(visible) },
+            (list) => list.map((one) => {
           const hint = new vscode.InlayHint(position(one.position), one.label);
           hint.paddingLeft = one.paddingLeft === true;
           hint.tooltip = one.tooltip;
@@ -145,7 +181,7 @@ function registerLanguage(legend) {
 }
 
 function isOurs(document) {
-  return document.languageId === kLanguage && document.uri.scheme === "file";
+  return document.languageId === kLanguage && kSchemes.includes(document.uri.scheme);
 }
 
 function followDocuments(subscriptions) {
@@ -200,19 +236,26 @@ function task(kind, file) {
   return result;
 }
 
-// The file of a lens or of a menu, or the one in the active editor.
-function chosenFile(argument) {
-  if (typeof argument === "string") return vscode.Uri.parse(argument).fsPath;
-  if (argument && argument.fsPath) return argument.fsPath;
+// The text of a lens or of a menu, or the one in the active editor.
+function chosenUri(argument) {
+  if (typeof argument === "string") return vscode.Uri.parse(argument);
+  if (argument && argument.fsPath) return argument;
   const editor = vscode.window.activeTextEditor;
-  return editor && isOurs(editor.document) ? editor.document.uri.fsPath : undefined;
+  return editor && isOurs(editor.document) ? editor.document.uri : undefined;
+}
+
+// Its file; none if it was never saved.
+function chosenFile(argument) {
+  const uri = chosenUri(argument);
+  return uri && uri.scheme === "file" ? uri.fsPath : undefined;
 }
 
 function withFile(action) {
   return (argument) => {
     const file = chosenFile(argument);
     if (file !== undefined) return action(file);
-    return vscode.window.showWarningMessage("flashlab: open a .toy file first");
+    return vscode.window.showWarningMessage(
+      chosenUri(argument) ? "flashlab: save the text in a file first" : "flashlab: open a .toy file first");
   };
 }
 

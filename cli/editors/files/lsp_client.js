@@ -65,7 +65,18 @@ class LspClient {
     this.ready = this.sendRequest("initialize", {
       processId: process.pid,
       rootUri: null,
-      capabilities: { textDocument: { rename: { prepareSupport: true } } },
+      capabilities: {
+        textDocument: {
+          hover: { contentFormat: ["markdown", "plaintext"] },
+          completion: { completionItem: { insertReplaceSupport: true } },
+          codeAction: {
+            codeActionLiteralSupport: { codeActionKind: { valueSet: ["quickfix"] } },
+          },
+          foldingRange: { lineFoldingOnly: true },
+          rename: { prepareSupport: true },
+          documentSymbol: { hierarchicalDocumentSymbolSupport: true },
+        },
+      },
     }).then((result) => {
       this.capabilities = result.capabilities;
       this.readyProcess = server;

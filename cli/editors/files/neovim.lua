@@ -48,7 +48,17 @@ local function in_terminal(...)
   vim.cmd("startinsert")
 end
 
-local function file_of(command) return vim.uri_to_fname(command.arguments[1]) end
+-- The command reads the file: what was typed since it was saved goes there first. If it cannot, the
+-- error is shown, and nothing runs.
+local function save(buffer)
+  vim.api.nvim_buf_call(buffer, function() vim.cmd("silent update") end)
+end
+
+local function file_of(command)
+  local uri = command.arguments[1]
+  save(vim.uri_to_bufnr(uri))
+  return vim.uri_to_fname(uri)
+end
 
 vim.lsp.commands["flashlab.run"] = function(command) in_terminal("run", file_of(command)) end
 vim.lsp.commands["flashlab.trace"] = function(command)
@@ -64,6 +74,14 @@ local has_dap, dap = pcall(require, "dap")
 if has_dap then
   dap.adapters.flashlab = { type = "executable", command = flashlab, args = { "dap" } }
   dap.configurations.flashlab = {
-    { type = "flashlab", request = "launch", name = "Debug this program", program = "${file}" },
+    {
+      type = "flashlab",
+      request = "launch",
+      name = "Debug this program",
+      program = function()
+        save(0)
+        return vim.api.nvim_buf_get_name(0)
+      end,
+    },
   }
 end

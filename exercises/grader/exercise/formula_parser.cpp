@@ -10,7 +10,9 @@
 #include "exercises/grader/exercise/formula_lexer.hpp"
 #include "exercises/grader/exercise/rational.hpp"
 #include "text/lists.hpp"
+#include "text/lookalikes.hpp"
 #include "text/nearest.hpp"
+#include "text/utf8.hpp"
 #include "text/visible.hpp"
 
 namespace flashlab::exercises {
@@ -98,10 +100,18 @@ class Parser {
         if (token().text == "=") return refuse("unexpected '='", "the right-hand side alone");
         if (token().text == ",") return refuse("unexpected ','", "1000 without separators, 0.5");
         if (token().text == "#") return refuse("unexpected '#'", "a comment on a line of its own");
-        return refuse("unexpected " + shown(), "numbers, names and + - * / ^ ( )");
+        return unexpected_character();
       default:
         return refuse("unexpected " + shown(), "an operator, or the end");
     }
+  }
+
+  std::nullopt_t unexpected_character() {
+    const CodePoint point = code_point(token().text, 0);
+    const auto like = point.valid ? lookalike(point.code) : std::nullopt;
+    if (!like) return refuse("unexpected " + shown(), "numbers, names and + - * / ^ ( )");
+    return refuse("unexpected " + code_point_text(point.code) + ", " + like->name,
+                  expected_instead(*like));
   }
 
   Value too_large(const Value& value, const SourceSpan& where) {

@@ -10,6 +10,7 @@
 #include "exercises/grader/explain/failed_run.hpp"
 #include "exercises/grader/explain/first_wrong_step.hpp"
 #include "exercises/grader/explain/named_maxima.hpp"
+#include "exercises/grader/explain/right_steps.hpp"
 #include "exercises/grader/explain/run_remarks.hpp"
 #include "exercises/grader/explain/sum_terms.hpp"
 #include "exercises/grader/explain/wrong_value.hpp"
@@ -277,6 +278,11 @@ std::vector<Finding> explain_failure(const FailedAttempt& failed) {
   const Repairs repairs = repairs_of(failed, wrong ? run->line(wrong->step) : 0);
   // Values that hide what is wrong before them do not explain a mistake that is found elsewhere.
   if (value && !value->is_first && repairs.line != 0 && repairs.line != value->line) value.reset();
+  if (const auto right = value || wrong ? RightSteps::find(failed, repairs) : std::nullopt) {
+    if (value && right->is_right(value->step - 1)) value.reset();
+    const bool is_exchange = wrong && wrong->kind == WrongStep::Kind::kExchanged;
+    if (is_exchange && !right->is_exchanged(static_cast<std::size_t>(wrong->step))) wrong.reset();
+  }
   const WrongTile tile = run || failure.error ? WrongTile{} : wrong_tile(failed);
   Finding finding = failure.error ? explain_error(failed)
                     : run         ? Explanation(*run, *failure.cell).explain(wrong, value)

@@ -119,7 +119,9 @@ bool add_departures(const FailedAttempt& failed, const Departures& departures,
 /// solution has there.
 std::optional<UnsetRegister> unset_beside(const FailedAttempt& failed, const Repairs& repairs) {
   auto unset = unset_register(failed);
-  if (!unset || repairs.line != 0) return std::nullopt;
+  const bool is_inserted = unset && repairs.line == unset->loop_line &&
+                           repairs.repairs.front().edit.kind == EditKind::kInsert;
+  if (!unset || (repairs.line != 0 && !is_inserted)) return std::nullopt;
   const bool is_other =
       repairs.departures && (repairs.departures->all.size() > 1 ||
                              departure_line(repairs.departures->all.front()) != unset->loop_line);

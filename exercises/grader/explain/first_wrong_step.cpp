@@ -162,7 +162,17 @@ class Finder {
     const auto& sources = run_.flow()[at].sources;
     if (sources[0] == kNobody || sources[1] == kNobody) return false;
     const std::vector<toy::NormalForm> operands{run_.form(sources[1]), run_.form(sources[0])};
-    return computes_known(step.row, operands);
+    return computes_known(step.row, operands) && !is_loaded(step.row, operands);
+  }
+
+  /// Whether the step would compute what a step loads: x[0] - 0 is known, and nothing that it should be.
+  bool is_loaded(std::size_t row, const std::vector<toy::NormalForm>& operands) const {
+    const toy::NormalForm value = toy::FormAlgebra().effect(row, operands);
+    for (std::size_t s = 0; s < run_.steps().size(); ++s) {
+      if (!instruction_of(run_.steps()[s]).is_load()) continue;
+      if (run_.form(static_cast<std::int32_t>(s)) == value) return true;
+    }
+    return false;
   }
 
   const FailedRun& run_;

@@ -185,8 +185,9 @@ std::string moved_sentence(const LineDifference& one, const LineDifference& othe
          place_text(missing) + ".";
 }
 
-std::string departure_sentence(const FailedAttempt& failed, const LineDifference& one) {
-  const toy::SourceText& right = *failed.task.solution->source;
+std::string departure_sentence(const FailedAttempt& failed, const LineDifference& one,
+                               const std::shared_ptr<const toy::Program>& model) {
+  const toy::SourceText& right = *model->source;
   const bool is_named = names_words(failed);
   if (one.mine.empty()) {
     std::string text = "Something is missing " + place_text(one);
@@ -203,8 +204,7 @@ std::string departure_sentence(const FailedAttempt& failed, const LineDifference
   const bool is_one = one.mine.size() == 1;
   if (one.other.empty()) return lines + (is_one ? " is" : " are") + " not needed.";
   if (is_named && is_one && one.other.size() == 1) {
-    const std::string rounds =
-        rounds_sentence(failed, one.mine.front(), failed.task.solution, one.other.front());
+    const std::string rounds = rounds_sentence(failed, one.mine.front(), model, one.other.front());
     if (!rounds.empty()) return rounds;
   }
   if (is_named && one.mine.size() == one.other.size()) {
@@ -229,7 +229,10 @@ std::string parts_sentence(const FailedAttempt& failed, const Repair& repair) {
 
 }  // namespace
 
-std::string repair_sentence(const FailedAttempt& failed, const Repair& repair) {
+namespace {
+
+/// Without what the program would cost then.
+std::string right_sentence(const FailedAttempt& failed, const Repair& repair) {
   const Edit& edit = repair.edit;
   const std::string line = std::to_string(edit.line);
   switch (edit.kind) {
@@ -266,6 +269,13 @@ std::string repair_sentence(const FailedAttempt& failed, const Repair& repair) {
   return "Look at line " + line + ": one change there makes the program right.";
 }
 
+}  // namespace
+
+std::string repair_sentence(const FailedAttempt& failed, const Repair& repair) {
+  const std::string text = right_sentence(failed, repair);
+  return repair.is_accepted ? text : text + " It would then cost more than the exercise accepts.";
+}
+
 std::uint32_t departure_line(const LineDifference& departure) {
   if (!departure.mine.empty()) return departure.mine.front();
   return departure.below != 0 ? departure.below : departure.above;
@@ -273,7 +283,7 @@ std::uint32_t departure_line(const LineDifference& departure) {
 
 std::string departures_sentence(const FailedAttempt& failed, const Departures& departures,
                                 const LineDifference& explained) {
-  const toy::Program &mine = *failed.program, &solution = *failed.task.solution;
+  const toy::Program &mine = *failed.program, &solution = *departures.model;
   std::vector<std::uint32_t> further;
   const LineDifference* counterpart = nullptr;
   for (const LineDifference& one : departures.all) {
@@ -286,8 +296,9 @@ std::string departures_sentence(const FailedAttempt& failed, const Departures& d
       further.push_back(departure_line(one));
     }
   }
-  std::string text = counterpart != nullptr ? moved_sentence(explained, *counterpart)
-                                            : departure_sentence(failed, explained);
+  std::string text = counterpart != nullptr
+                         ? moved_sentence(explained, *counterpart)
+                         : departure_sentence(failed, explained, departures.model);
   if (further.empty()) return text;
   const bool is_one = further.size() == 1;
   text += is_one ? " There is a second mistake: look at line "

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "exercises/grader/judge/attempt.hpp"
+#include "exercises/grader/repair/nearest_text.hpp"
 #include "exercises/grader/submission/statement_lines.hpp"
 #include "toymachine/language/assembler.hpp"
 
@@ -12,6 +13,8 @@ namespace {
 
 /// More places are another program rather than mistakes.
 constexpr std::size_t kMostDepartures = 5;
+/// Of the search for the right text that is nearest.
+constexpr int kMostTrials = 80;
 /// The cost of a trial beside its run, in steps on lanes.
 constexpr std::uint64_t kTrialSteps = 3000;
 
@@ -67,12 +70,12 @@ std::string code_in_line(const toy::Program& program, std::uint32_t line) {
   return std::string(code.substr(first, code.find_last_not_of(" \t") + 1 - first));
 }
 
-Edit replacement_of(const LineDifference& one, const ProgramTask& task, const toy::Program& program,
-                    std::int64_t num_registers) {
+Edit replacement_of(const LineDifference& one, const ProgramTask& task, const toy::Program& model,
+                    const toy::Program& program, std::int64_t num_registers) {
   Edit edit;
   edit.kind = EditKind::kReplace;
   edit.line = one.mine.front();
-  edit.text = code_in_line(*task.solution, one.other.front());
+  edit.text = code_in_line(model, one.other.front());
   const Words right = words(edit.text);
   for (Edit& known : enumerate_edits(program, edit_options(task, num_registers))) {
     if (known.line == edit.line && words(known.text) == right) return std::move(known);
@@ -80,13 +83,14 @@ Edit replacement_of(const LineDifference& one, const ProgramTask& task, const to
   return edit;
 }
 
-Edit insertion_of(const LineDifference& one, const ProgramTask& task, const toy::Program& program) {
+Edit insertion_of(const LineDifference& one, const toy::Program& model,
+                  const toy::Program& program) {
   Edit edit;
   edit.kind = EditKind::kInsert;
   edit.behind = !is_instruction_line(program, one.below) &&
                 (is_instruction_line(program, one.above) || one.below == 0);
   edit.line = edit.behind ? one.above : one.below;
-  edit.text = code_in_line(*task.solution, one.other.front());
+  edit.text = code_in_line(model, one.other.front());
   return edit;
 }
 
@@ -96,6 +100,46 @@ Edit exchange_of(std::uint32_t upper, std::uint32_t lower) {
   edit.line = upper;
   edit.other_line = lower;
   return edit;
+}
+
+/// Differences of one line each, where lines that begin with the same word stand in the place of each other.
+std::vector<LineDifference> line_by_line(const std::vector<LineDifference>& all,
+                                         const toy::Program& program, const toy::Program& model) {
+  std::vector<LineDifference> found;
+  for (const LineDifference& one : all) {
+    bool is_alike = one.mine.size() > 1 && one.mine.size() == one.other.size();
+    for (std::size_t i = 0; is_alike && i < one.mine.size(); ++i) {
+      is_alike = words(program.source->line(one.mine[i])).front() ==
+                 words(model.source->line(one.other[i])).front();
+    }
+    if (!is_alike) {
+      found.push_back(one);
+      continue;
+    }
+    for (std::size_t i = 0; i < one.mine.size(); ++i) {
+      found.push_back({{one.mine[i]},
+                       {one.other[i]},
+                       i > 0 ? one.mine[i - 1] : one.above,
+                       i + 1 < one.mine.size() ? one.mine[i + 1] : one.below});
+    }
+  }
+  return found;
+}
+
+/// The departures from the right program that is nearest.
+std::optional<Departures> nearest_departures(const toy::Program& program,
+                                             const std::string& right_text,
+                                             DepartureSearch& search) {
+  const toy::SourceText right("repaired", right_text);
+  std::string text = nearest_text(
+      *program.source, right, [&](const std::string& tried) { return search.is_right(tried); },
+      kMostTrials);
+  auto model = toy::assemble(std::make_shared<const toy::SourceText>("repaired", text));
+  if (!model) return std::nullopt;
+  const auto all = line_differences(*program.source, *model->source);
+  if (!all || all->empty()) return std::nullopt;
+  const auto shared = std::make_shared<const toy::Program>(std::move(*model));
+  return Departures{line_by_line(*all, program, *shared), std::move(text), shared};
 }
 
 }  // namespace
@@ -123,9 +167,9 @@ std::optional<Departures> find_departures(const ProgramTask& task, const toy::Pr
       ++i;
     }
   }
-  std::string repaired = replaced_text(mine, right, *all);
-  if (!search.is_right(repaired)) return std::nullopt;
-  return Departures{std::move(*all), std::move(repaired)};
+  const std::string like_solution = replaced_text(mine, right, *all);
+  if (!search.is_right(like_solution)) return std::nullopt;
+  return nearest_departures(program, like_solution, search);
 }
 
 bool is_moved(const LineDifference& missing, const LineDifference& there,
@@ -140,8 +184,10 @@ std::optional<Edit> edit_of(const Departures& departures, const ProgramTask& tas
   if (all.size() == 1) {
     const LineDifference& one = all.front();
     if (std::max(one.mine.size(), one.other.size()) > 1) return std::nullopt;
-    if (one.mine.empty()) return insertion_of(one, task, program);
-    if (!one.other.empty()) return replacement_of(one, task, program, num_registers);
+    if (one.mine.empty()) return insertion_of(one, *departures.model, program);
+    if (!one.other.empty()) {
+      return replacement_of(one, task, *departures.model, program, num_registers);
+    }
     Edit edit;
     edit.kind = EditKind::kDrop;
     edit.line = one.mine.front();
@@ -149,8 +195,8 @@ std::optional<Edit> edit_of(const Departures& departures, const ProgramTask& tas
   }
   if (all.size() != 2) return std::nullopt;
   const LineDifference &first = all[0], &second = all[1];
-  const bool is_down = is_moved(second, first, program, *task.solution);
-  if (!is_down && !is_moved(first, second, program, *task.solution)) return std::nullopt;
+  const bool is_down = is_moved(second, first, program, *departures.model);
+  if (!is_down && !is_moved(first, second, program, *departures.model)) return std::nullopt;
   const LineDifference& there = is_down ? first : second;
   if (there.mine.size() != 1) return std::nullopt;
   if (is_down && first.below == second.above) return exchange_of(first.mine.front(), first.below);

@@ -12,6 +12,7 @@
 #include "exercises/grader/judge/cost_score.hpp"
 #include "exercises/grader/repair/departures.hpp"
 #include "exercises/grader/repair/edit_parts.hpp"
+#include "exercises/grader/repair/missing_lines.hpp"
 #include "exercises/grader/repair/trial.hpp"
 #include "exercises/grader/repair/unused_lines.hpp"
 #include "exercises/grader/submission/statement_lines.hpp"
@@ -78,6 +79,7 @@ class Search {
     trials_[failing_] = make_trial(task_, program_, sizes_[failing_]);
     const std::vector<Edit> edits =
         enumerate_edits(*program_, edit_options(task_, all->one().num_registers));
+    num_registers_ = all->one().num_registers;
     all->bound.tiled || all->machines ? try_on_tiles(edits) : try_on_scalars(edits);
     if (!is_costly && !is_nested_ && !found()) {
       try_departures(all->one().num_registers);
@@ -96,10 +98,11 @@ class Search {
     const auto others = std::stable_partition(insertions.begin(), insertions.end(),
                                               [&](const Edit& edit) { return is_gap(edit); });
     if (!consider_all({insertions.begin(), others})) return;
-    if (found()) return;  // a wrong line is likelier than a missing one
+    if (has_accepted()) return;  // a wrong line is likelier than a missing one
     if (!consider_all({others, insertions.end()})) return;
     if (!found() && !consider_all(replacements())) return;
     if (!found() && !consider_all(enumerate_copies(*program_))) return;
+    if (!has_accepted() && !consider_missing_lines()) return;
     if (!found()) try_moves();
     if (!found() && !is_nested_) try_with_exchange(edits);
   }
@@ -135,6 +138,16 @@ class Search {
       result_.departures = std::move(found);
     }
     return true;
+  }
+
+  /// Whether there is a repair after which the program costs no more than the exercise accepts.
+  bool has_accepted() { return found() && is_accepted(result_.repairs.front()); }
+
+  /// Returns false if the budget is spent.
+  bool consider_missing_lines() {
+    if (is_nested_) return true;
+    const auto lines = missing_lines(task_, *program_, num_registers_);
+    return lines == nullptr || consider_all(enumerate_insertions(*program_, nullptr, lines.get()));
   }
 
   std::vector<Edit> replacements() const {
@@ -329,7 +342,10 @@ class Search {
   }
 
   Repairs finished() {
-    found();
+    if (found() && !is_nested_) {
+      Repair& first = result_.repairs.front();
+      first.is_accepted = is_part(first) || is_accepted(first);
+    }
     return std::move(result_);
   }
 
@@ -502,7 +518,8 @@ class Search {
   const StatementLines mine_, model_;    // the submission's lines, the solution's
   const std::set<std::uint32_t> given_;  // lines of the starter that the learner left as they were
   std::vector<std::unique_ptr<Trial>> trials_;  // by size; created at first use
-  bool is_nested_ = false;                      // one mistake is repaired already
+  std::int64_t num_registers_ = 0;
+  bool is_nested_ = false;  // one mistake is repaired already
   std::map<std::pair<std::uint32_t, std::string>, bool> leaves_uses_;  // by line and text
   std::map<std::string, bool>
       is_right_text_;  // of repaired programs, whether they are right everywhere

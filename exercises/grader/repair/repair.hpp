@@ -39,12 +39,14 @@ struct RepairBudget {
 struct Repair {
   Edit edit;
   std::vector<Edit> further;
+  bool is_accepted = true;  // false: the results are right then, but the program costs too much
 };
 
 /// Where a program departs from the exercise's solution that it is written like.
 struct Departures {
   std::vector<LineDifference> all;  // each is a mistake: without its repair the program stays wrong
   std::string repaired;             // the program with all of them repaired
+  std::shared_ptr<const toy::Program> model;  // the same; `other` of the differences are its lines
 };
 
 struct Repairs {

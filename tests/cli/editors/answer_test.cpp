@@ -155,7 +155,7 @@ struct WrongRequest {
 TEST_CASE("The JSON interface names place, value and what was expected in a wrong request") {
   const std::string run = R"({"request": "run", "program": "softmax_online", )";
   const std::vector<WrongRequest> all{
-      {"", "byte 1", "", "a JSON object"},
+      {"x", "byte 1", "x", "a JSON object"},
       {"[1, 2]", "", "[1,2]", "an object"},
       {R"({"request": 7})", "/request", "7", "run, trace"},
       {R"({"request": "rum"})", "/request", "\"rum\"", "run, trace"},

@@ -80,7 +80,8 @@ class SessionCase : CaseFolder {
     for (const json& flag : test.value("flags", json::array())) {
       words.push_back(with_saved(flag, saved).get<std::string>());
     }
-    server_ = std::make_unique<CaseProcess>(saved["folder"].get<std::string>(), words);
+    server_ = std::make_unique<CaseProcess>(saved["folder"].get<std::string>(), words,
+                                            test.value("nonblocking", false));
   }
 
   std::string run() {
@@ -266,7 +267,9 @@ class TerminalCase : CaseFolder {
     }
     PseudoTerminal terminal(test_.value("rows", static_cast<unsigned short>(24)),
                             test_.value("columns", static_cast<unsigned short>(80)), words,
-                            environment, saved["folder"].get<std::string>());
+                            environment, saved["folder"].get<std::string>(),
+                            test_.value("nonblocking", false),
+                            case_text(test_.value("input", json(""))));
     if (!terminal.is_possible()) return {};
     std::size_t number = 0;
     for (const json& step : test_.at("steps")) {
@@ -284,6 +287,10 @@ class TerminalCase : CaseFolder {
       terminal.type(step["type"].get<std::string>());
     } else if (step.contains("wait_ms")) {
       std::this_thread::sleep_for(std::chrono::milliseconds(step["wait_ms"].get<int>()));
+    } else if (step.contains("signal")) {
+      terminal.signal(step["signal"]);
+    } else if (step.contains("forget")) {
+      terminal.forget();
     } else if (step.contains("resize")) {
       terminal.resize(step["resize"][0], step["resize"][1]);
     } else if (step.contains("screen")) {  // the frame that was drawn last

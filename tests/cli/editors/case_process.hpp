@@ -19,10 +19,13 @@ namespace flashlab::test {
 
 class CaseProcess {
  public:
-  /// `words`: of the command, without its name. It runs in that folder.
-  CaseProcess(const std::string& folder, const std::vector<std::string>& words) {
+  /// `words`: of the command, without its name. It runs in that folder. `nonblocking`: its input
+  /// and output are as other programs may leave them.
+  CaseProcess(const std::string& folder, const std::vector<std::string>& words,
+              bool nonblocking = false) {
     int in[2], out[2];
     if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) return;
+    for (const int end : {in[0], out[1]}) fcntl(end, F_SETFL, nonblocking ? O_NONBLOCK : 0);
     process_ = fork();
     if (process_ == 0) {
       dup2(in[0], 0);

@@ -131,7 +131,8 @@ TEST_CASE("a run that fails stops at the failing step, and goes back from there"
 TEST_CASE("without a terminal the screen is refused, with what works there", "[debug]") {
   const Outcome outcome = flashlab("debug matmul_c00 </dev/null");
   CHECK(outcome.code == 2);
-  CHECK_THAT(outcome.err, contains("needs a terminal") && contains("--commands"));
+  CHECK_THAT(outcome.err, contains("needs a terminal") && contains("standard output is none") &&
+                              contains("--commands"));
   CHECK(flashlab("debug matmul_c00 --break 'R7 > 1' --commands /dev/null").code == 2);
 }
 

@@ -90,9 +90,9 @@ TEST_CASE("operands are completed with the names that are visible there", "[lsp]
       .at(kComplete, 99, 0)  // behind the text
       .at(kComplete, 0, 10)  // a level is no name
       .run();
-  CHECK(labels(session.results[0]) == " n x y m t i R2 R0 R1 ");
-  CHECK(item(session.results[0], "x")["documentation"] == ".input x[n]");
-  CHECK(labels(session.results[1]) == " n x y m t R2 R0 R1 ");
+  CHECK(labels(session.results[0]) == " n i ");
+  CHECK(item(session.results[0], "n")["documentation"] == ".param n = 4");
+  CHECK(labels(session.results[1]) == " n ");
   for (const std::size_t at : {2, 3, 4}) CHECK(session.results[at].empty());
 }
 

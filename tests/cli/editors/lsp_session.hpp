@@ -28,10 +28,13 @@ end
 
 class LspSession {
  public:
-  /// The client takes Markdown, as most editors do, unless it says otherwise.
+  /// The client takes Markdown and trees of symbols, as most editors do, unless it says otherwise.
   explicit LspSession(nlohmann::json client = nlohmann::json::object()) {
     const nlohmann::json::json_pointer formats("/textDocument/hover/contentFormat");
     if (!client.contains(formats)) client[formats] = {"markdown", "plaintext"};
+    const nlohmann::json::json_pointer trees(
+        "/textDocument/documentSymbol/hierarchicalDocumentSymbolSupport");
+    if (!client.contains(trees)) client[trees] = true;
     request("initialize", {{"capabilities", client}});
   }
 

@@ -60,7 +60,7 @@ TEST_CASE("hover explains an instruction and what it costs here", "[lsp]") {
       .at("textDocument/hover", 1, 0)
       .run();
   const std::string text = session.results[0]["contents"]["value"];
-  CHECK_THAT(text, contains("**LOAD**") && contains("LOAD x[i], R0") && contains("runs n times"));
+  CHECK_THAT(text, contains("**LOAD**") && contains("LOAD x[i], R0") && contains("runs `n` times"));
   const std::string total = session.results[1]["contents"]["value"];
   CHECK_THAT(total, contains("n loads, n stores"));
   const std::string directive = session.results[2]["contents"]["value"];

@@ -20,11 +20,14 @@ namespace flashlab::test {
 class PseudoTerminal {
  public:
   /// `arguments` are the command's, without its name. `environment`: more variables; an empty value
-  /// removes one. `folder`: where it runs; empty: here.
+  /// removes one. `folder`: where it runs; empty: here. `nonblocking`: as another program left its
+  /// descriptors. `input`: what a pipe to standard input has, instead of the terminal; empty: no
+  /// pipe.
   PseudoTerminal(unsigned short rows, unsigned short columns,
                  const std::vector<std::string>& arguments,
                  const std::map<std::string, std::string>& environment = {},
-                 const std::string& folder = {}) {
+                 const std::string& folder = {}, bool nonblocking = false,
+                 const std::string& input = {}) {
     terminal_ = posix_openpt(O_RDWR | O_NOCTTY);
     if (terminal_ < 0 || grantpt(terminal_) != 0 || unlockpt(terminal_) != 0) return;
     const winsize size{rows, columns, 0, 0};
@@ -37,7 +40,12 @@ class PseudoTerminal {
     setsid();
     const int own = open(name.c_str(), O_RDWR);  // becomes the controlling terminal
     ioctl(own, TIOCSWINSZ, &size);
+    if (nonblocking) fcntl(own, F_SETFL, O_RDWR | O_NONBLOCK);
     for (const int descriptor : {0, 1, 2}) dup2(own, descriptor);
+    if (int ends[2]; !input.empty() && pipe2(ends, O_CLOEXEC) == 0) {
+      static_cast<void>(!write(ends[1], input.data(), input.size()));
+      dup2(ends[0], 0);
+    }
     setenv("TERM", "xterm", 1);
     setenv("LC_ALL", "C", 1);
     setenv("HOME", "/nowhere", 1);
@@ -133,7 +141,14 @@ class PseudoTerminal {
   }
 
   void interrupt() { kill(process_, SIGINT); }
+  /// "CONT" continues a command that Ctrl-Z or "STOP" stopped.
+  void signal(const std::string& name) { kill(process_, name == "STOP" ? SIGSTOP : SIGCONT); }
   const std::string& output() const { return output_; }
+  /// What was printed so far is no output any more.
+  void forget() {
+    read_for(0);
+    output_.clear();
+  }
 
  private:
   /// Returns whether the terminal is closed, which ends the waiting.

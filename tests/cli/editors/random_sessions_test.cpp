@@ -8,7 +8,7 @@
 #include "cli/debug/debug_session.hpp"
 #include "cli/protocol/dap_server.hpp"
 #include "cli/protocol/lsp_server.hpp"
-#include "cli/terminal/files.hpp"
+#include "cli/terminal/text_input.hpp"
 #include "fuzz/session_messages.hpp"
 #include "tests/catch_shim.hpp"
 #include "toymachine/execute/dram.hpp"

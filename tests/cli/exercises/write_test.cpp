@@ -82,6 +82,7 @@ TEST_CASE("what cannot be read or written is said in a line", "[learner]") {
   };
   CHECK_THAT(error("'caf\xc3\xa9'"),
              contains("character 4 of the prompt is not in the model's alphabet"));
+  CHECK_THAT(error("''"), contains("the prompt is empty"));
   CHECK_THAT(error("--characters -1"), contains("--characters is -1"));
   CHECK_THAT(error("--temperature 11"), contains("--temperature is 11"));
   CHECK_THAT(error("--writes softmax_online"),

@@ -113,6 +113,48 @@ TEST_CASE("bytes that belong to no word are told once for each run", "[lexer]") 
   }
 }
 
+TEST_CASE("characters of web pages are named, and are the only error of their line", "[lexer]") {
+  struct Pasted {
+    std::string line, what;
+  };
+  const Pasted cases[] = {
+      {"LOAD x[0\u00A01], R0", "1:9: error: unexpected U+00A0, a no-break space\n"},
+      {"LOAD\u00A0x[0],\u00A0R0", "1:5: error: unexpected U+00A0, a no-break space\n"},
+      {"LO\u200BAD x[0], R0", "1:3: error: unexpected U+200B, a zero-width space\n"},
+      {"LOAD x[1\u20130], R0", "1:9: error: unexpected U+2013, an en dash\n"},
+      {"LOAD x[0]\uFF0C R0", "1:10: error: unexpected U+FF0C, a full-width comma\n"},
+      {"LOAD x[0], \uFF320", "1:12: error: unexpected U+FF32, a full-width 'R'\n"},
+      {"LOAD x[0], R0 \uFF1B see n, m", "1:15: error: unexpected U+FF1B, a full-width semicolon\n"},
+      {"LOAD x[\u00E9], R0", "1:8: error: unexpected character outside ASCII, U+00E9\n"},
+      {"LOAD x[\U0001F600], R0", "1:8: error: unexpected character outside ASCII, U+1F600\n"},
+      {"LOAD x[0], R0 // see n", "1:15: error: unexpected '//'\n"},
+      {"LOAD x[0], R0 /* n */", "1:15: error: unexpected '/*'\n"},
+      {"// a program of n", "1:1: error: unexpected '//'\n"}};
+  for (const Pasted& pasted : cases) {
+    CAPTURE(pasted.what);
+    const std::string errors = assembly_errors(pasted.line + "\n.input x[2]\nLOAD x[1], R1\n");
+    CHECK_THAT(errors, contains("p.toy:" + pasted.what));
+    CHECK(errors.find("error") == errors.rfind("error"));
+  }
+  CHECK_THAT(assembly_errors("LOAD x[0\u00A01], R0\n.input x[2]"), contains("expected a blank"));
+  CHECK_THAT(assembly_errors("LOAD x[0], R0 // n\n.input x[2]"),
+             contains("';', with which comments begin"));
+}
+
+TEST_CASE("signs of ASCII that no word has hide no other error of their line", "[lexer]") {
+  const std::string errors = assembly_errors(".reg Q[asm(\"exit\")]\n" + std::string(kOneLoad));
+  CHECK_THAT(errors, contains("unexpected '\"'") && contains("there is no function 'asm'"));
+}
+
+TEST_CASE("a declaration with characters of web pages still declares", "[lexer]") {
+  const std::string errors = assembly_errors(
+      ".param n\u00A0= 4\n.input x[n\u22121]\nfor i\u00A0in 0\u2026n\u20091\nLOAD x[i], R0\nend");
+  for (const char* const named : {"U+00A0", "U+2212", "U+2026", "U+2009"}) {
+    CHECK_THAT(errors, contains(named));
+  }
+  CHECK_THAT(errors, !contains("'n'") && !contains("'x'") && !contains("'i'") && !contains("end"));
+}
+
 TEST_CASE("a long word is shown by its first 40 letters", "[language]") {
   CHECK_THAT(assembly_errors(std::string(40, 'a') + kOneLoad),
              contains("'" + std::string(40, 'a') + "'\n"));

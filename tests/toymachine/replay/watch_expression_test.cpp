@@ -136,6 +136,50 @@ TEST_CASE("an expression that has no value is refused with what could have one",
   CHECK_THAT(refusal_of(*run, "i"), contains("does not run here"));
 }
 
+TEST_CASE("an element of a register's tile has a value, by row and column", "[replay]") {
+  const toy::BoundProgram program = bound(assembled(R"(.isa attention
+.registers 4
+.reg Q[2], m
+.input a(4, 3) tile (2, 3)
+.output o(4, 3) tile (2, 3)
+for i in 0..2
+  LOAD a[i][0], Q[i]
+  ROWMAX Q[i], m
+  STORE Q[i], o[i][0]
+end
+)"));
+  const auto run = run_of(program);
+  run->go_to(2);
+  const auto cell = [&](std::int64_t number) {
+    return run->cell(program.arrays[0].offset + number);
+  };
+  CHECK(watched_value(*run, "Q[0][1][2]").number == cell(5));
+  CHECK(watched_value(*run, "R0[0][1]").number == cell(1));
+  CHECK(watched_value(*run, "Q[i][i + 1][2 - i] - R0[1][2]").number == 0);
+  CHECK(watched_value(*run, "m[1][0]").kind == WatchValue::Kind::kNumber);
+  CHECK(watched_value(*run, "m[0][0] >= Q[0][0][2]").holds());
+  CHECK(watched_value(*run, "Q[1][0][0]").kind == WatchValue::Kind::kUnwritten);
+  CHECK(watched_value(*run, "R3[7][9]").kind == WatchValue::Kind::kUnwritten);
+  CHECK_THAT(refusal_of(*run, "Q[0][2][0]"),
+             contains("no element 'Q[0][2][0]'") && contains("Q[0][0 to 1][0 to 2]"));
+  CHECK_THAT(refusal_of(*run, "m[0][-1]"), contains("m[0 to 1][0 to 0]"));
+  CHECK_THAT(refusal_of(*run, "Q[2][0][0]"), contains("Q[0 to 1]"));
+  CHECK_THAT(refusal_of(*run, "R0[0][m]"), contains("'m' is no whole number"));
+  CHECK_THAT(refusal_of(*run, "R0[0]"), contains("1 index here, and 0"));
+  CHECK_THAT(refusal_of(*run, "Q[0][0]"), contains("2 indices here, and 1"));
+  CHECK_FALSE(WatchExpression::parse(program, "R0[0][1]")->place(*run));
+  for (const char* const never : {"R0[0][-1] > 0", "Q[5][0][0] > 0", "m[-1][0] == 1"}) {
+    CAPTURE(never);
+    CHECK(WatchExpression::parse(program, never)->why_never());
+  }
+  for (const char* const possible : {"R0[0][1] > 0", "Q[i][0][9] > 0", "m[1][0] == 1"}) {
+    CAPTURE(possible);
+    CHECK_FALSE(WatchExpression::parse(program, possible)->why_never());
+  }
+  const auto breakpoint = toy::parse_breakpoint(program, "9 if Q[i][1][2] > -inf");
+  CHECK(breakpoint);
+}
+
 TEST_CASE("whole numbers that overflow become numbers", "[replay]") {
   const toy::BoundProgram program = bound(assembled(kNest));
   const auto run = run_of(program);

@@ -99,13 +99,17 @@ const tests = {
     assert.strictEqual(hints[1].position.character, 20, "UTF-16");
     const lenses = await of.lenses.provideCodeLenses(document);
     for (const { command } of lenses) assert(command.command in seen.commands, command.command);
-    assert.match((await of.hover.provideHover(document, at)).contents.value, /LOAD/);
+    const { value } = (await of.hover.provideHover(document, at)).contents;
+    assert.match(value, /^\*\*x\*\* an input of `n` elements/, "Markdown, which the client asks for");
+    assert.match(value, /LOAD/);
     assert.strictEqual((await of.definition.provideDefinition(document, at)).range.start.line, 3);
     assert.strictEqual((await of.references.provideReferences(document, at, {})).length, 2);
     const [pass] = await of.symbols.provideDocumentSymbols(document);
     assert.strictEqual(pass.children[0].name, "for i in 0..n");
     const items = await of.completion.provideCompletionItems(document, new vscode.Position(7, 4));
-    assert(items.some((one) => one.label === "LOAD" && one.range.start.character === 2));
+    const { range: places } = items.find((one) => one.label === "LOAD");
+    assert.deepStrictEqual([places.inserting, places.replacing],
+      [4, 6].map((end) => new vscode.Range(new vscode.Position(7, 2), new vscode.Position(7, end))));
     const tokens = await of.tokens.provideDocumentSemanticTokens(document);
     assert(tokens.data.length > 50);
     assert(seen.legend.tokenTypes.includes("parameter"));
@@ -114,6 +118,51 @@ const tests = {
     assert.strictEqual(edits.length, 2);
     await assert.rejects(of.rename.provideRenameEdits(document, at, "n"), /in use/);
     assert.deepStrictEqual(await of.formatting.provideDocumentFormattingEdits(document, {}), []);
+  },
+
+  async "quick fixes, folds and highlights"() {
+    const text = kText.replace("LOAD", "LAOD");
+    const document = documentOf("fixed.toy", text);
+    const published = nextDiagnostics();
+    events.open.fire(document);
+    const [{ range }] = await published;
+    const of = seen.providers;
+    const [action] = await of.actions.provideCodeActions(document, range, { diagnostics: [] });
+    assert.strictEqual(action.title, "Write LOAD instead of LAOD");
+    assert.deepStrictEqual(action.edit.edits, [{ uri: document.uri, range, text: "LOAD" }]);
+    assert.strictEqual(action.isPreferred, true);
+    assert.match(action.diagnostics[0].message, /LAOD/);
+    const only = { value: "refactor" };
+    assert.deepStrictEqual(await of.actions.provideCodeActions(document, range, { only }), []);
+    const folds = await of.folding.provideFoldingRanges(document);
+    assert(folds.some((one) => one.start === 6 && one.end === 8), "the loop");
+    const places = await of.highlights.provideDocumentHighlights(document, new vscode.Position(7, 7));
+    assert.deepStrictEqual(places.map((one) => one.range.start.line), [3, 7]);
+  },
+
+  async "a text that no file has yet has errors and hovers, and is saved before it runs"() {
+    const document = { ...documentOf("", ""), uri: vscode.Uri.parse("untitled:Untitled-1"),
+                       getText: () => kText.replace("STORE", "STOER") };
+    const published = nextDiagnostics();
+    events.open.fire(document);
+    assert.match((await published)[0].message, /STOER/);
+    for (const selector of seen.selectors) {
+      assert.deepStrictEqual(selector.map((one) => one.scheme), ["file", "untitled"]);
+    }
+    const hover = await seen.providers.hover.provideHover(document, new vscode.Position(2, 8));
+    assert.match(hover.contents.value, /n/);
+    const count = seen.tasks.length;
+    await seen.commands["flashlab.run"](document.uri.toString());
+    assert.match(seen.messages.at(-1), /save the text/);
+    vscode.window.activeTextEditor = { document };
+    await seen.commands["flashlab.debug"](undefined);
+    assert.match(seen.messages.at(-1), /save the text/);
+    assert.deepStrictEqual(seen.taskProvider.provideTasks(), []);
+    assert.strictEqual(seen.configurations.resolveDebugConfiguration(undefined, {}), undefined);
+    vscode.window.activeTextEditor = undefined;
+    assert.strictEqual(seen.tasks.length, count);
+    events.close.fire(document);
+    assert(!seen.diagnostics.has(document.uri.toString()));
   },
 
   async "a server killed in the middle of an edit is started again with the newest text"() {

@@ -33,9 +33,10 @@ class Uri {
   }
   static parse(text) {
     check(isText(text) && /^\w+:/.test(text), `Uri.parse(${text})`);
-    return new Uri(text.split(":")[0], decodeURIComponent(text.replace(/^\w+:\/\//, "")));
+    return new Uri(text.split(":")[0], decodeURIComponent(text.replace(/^\w+:(\/\/)?/, "")));
   }
   toString() {
+    if (this.scheme === "untitled") return `untitled:${encodeURIComponent(this.fsPath)}`;
     return `${this.scheme}://${this.fsPath.split("/").map(encodeURIComponent).join("/")}`;
   }
 }
@@ -79,10 +80,36 @@ class WorkspaceEdit {
     this.edits.push({ uri, range, text });
   }
 }
+class CodeAction {
+  constructor(title, kind) {
+    check(isText(title) && kind === CodeActionKind.QuickFix, "CodeAction");
+    Object.assign(this, { title, kind });
+  }
+}
+const CodeActionKind = { QuickFix: { value: "quickfix" } };
+const FoldingRangeKind = { Comment: 1, Imports: 2, Region: 3 };
+class FoldingRange {
+  constructor(start, end, kind) {
+    check(isCount(start) && isCount(end) && start < end, "FoldingRange");
+    check(kind === undefined || kind === FoldingRangeKind.Comment, "FoldingRange's kind");
+    Object.assign(this, { start, end, kind });
+  }
+}
+class DocumentHighlight {
+  constructor(range) {
+    check(range instanceof Range, "DocumentHighlight");
+    this.range = range;
+  }
+}
 class MarkdownString {
-  constructor(value) {
+  constructor(value = "") {
     check(isText(value), "MarkdownString");
     this.value = value;
+  }
+  appendText(text) {
+    check(isText(text), "MarkdownString.appendText");
+    this.value += text.replace(/[\\`*_{}[\]()#+\-!~]/g, "\\$&").replace(/\n/g, "\n\n");
+    return this;
   }
 }
 class Hover {
@@ -155,7 +182,7 @@ class DebugAdapterExecutable {
 }
 
 // The state that a test sees: what was registered, shown and started.
-const seen = { providers: {}, commands: {}, messages: [], tasks: [], debugged: [], views: {}, opened: [] };
+const seen = { providers: {}, selectors: [], commands: {}, messages: [], tasks: [], debugged: [], views: {}, opened: [] };
 const settings = {};
 const events = {
   open: new EventEmitter(), change: new EventEmitter(), close: new EventEmitter(),
@@ -165,10 +192,11 @@ const events = {
 const nothing = { dispose: () => {} };
 function provider(kind, ...methods) {
   return (selector, one) => {
-    check(isText(selector.language), `${kind}: a selector`);
+    check([selector].flat().every((each) => isText(each.language)), `${kind}: a selector`);
     for (const method of methods) check(isFunction(one[method]), `${kind}: ${method}`);
     check(!(kind in seen.providers), `${kind}: registered twice`);
     seen.providers[kind] = one;
+    seen.selectors.push(selector);
     return nothing;
   };
 }
@@ -196,6 +224,12 @@ const languages = {
   registerDocumentSymbolProvider: provider("symbols", "provideDocumentSymbols"),
   registerCompletionItemProvider: provider("completion", "provideCompletionItems"),
   registerDocumentFormattingEditProvider: provider("formatting", "provideDocumentFormattingEdits"),
+  registerFoldingRangeProvider: provider("folding", "provideFoldingRanges"),
+  registerDocumentHighlightProvider: provider("highlights", "provideDocumentHighlights"),
+  registerCodeActionsProvider: (selector, one, { providedCodeActionKinds }) => {
+    check(providedCodeActionKinds.includes(CodeActionKind.QuickFix), "code actions: their kinds");
+    return provider("actions", "provideCodeActions")(selector, one);
+  },
   registerInlayHintsProvider: provider("hints", "provideInlayHints"),
   registerCodeLensProvider: provider("lenses", "provideCodeLenses"),
   registerDocumentSemanticTokensProvider: (selector, one, legend) => {
@@ -273,7 +307,7 @@ const debug = {
 
 module.exports = {
   Position, Range, Uri, Location, Diagnostic, DocumentSymbol, CompletionItem, TextEdit, WorkspaceEdit,
-  MarkdownString, Hover, InlayHint, CodeLens, SemanticTokensLegend, SemanticTokens, EventEmitter,
+  CodeAction, CodeActionKind, FoldingRange, FoldingRangeKind, DocumentHighlight, MarkdownString, Hover, InlayHint, CodeLens, SemanticTokensLegend, SemanticTokens, EventEmitter,
   TreeItem, ProcessExecution, Task, DebugAdapterExecutable,
   TaskScope: { Global: 1, Workspace: 2 },
   TaskGroup: { Test: "test" },

@@ -1,0 +1,86 @@
+#include "exercises/grader/repair/missing_lines.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exercises/grader/submission/statement_lines.hpp"
+#include "toymachine/language/assembler.hpp"
+
+namespace flashlab::exercises {
+namespace {
+
+/// How often each instruction occurs in the text.
+std::map<std::string, int> occurrences(const toy::SourceText& text) {
+  std::map<std::string, int> found;
+  for (std::uint32_t line = 1; line <= text.num_lines(); ++line) {
+    const std::vector<std::string> here = words(text.line(line));
+    if (!here.empty()) ++found[here.front()];
+  }
+  return found;
+}
+
+/// The registers that the program names, without an index: "R0", "NUM".
+std::set<std::string> registers_of(const toy::Program& program, std::int64_t num_registers) {
+  std::set<std::string> names;
+  for (std::int64_t i = 0; i < num_registers; ++i) names.insert("R" + std::to_string(i));
+  std::set<std::string> used;
+  for (std::uint32_t line = 1; line <= program.source->num_lines(); ++line) {
+    for (const std::string& word : words(program.source->line(line))) {
+      if (names.contains(word)) used.insert(word);
+    }
+  }
+  return used.empty() ? names : used;
+}
+
+bool has_only_registers(const toy::InstructionSpec& spec) {
+  const auto kinds = spec.kinds();
+  return std::all_of(kinds.begin(), kinds.end(), [](toy::OperandKind kind) {
+    return toy::is_register_read(kind) || kind == toy::OperandKind::kDestination;
+  });
+}
+
+}  // namespace
+
+std::shared_ptr<const toy::Program> missing_lines(const ProgramTask& task,
+                                                  const toy::Program& program,
+                                                  std::int64_t num_registers) {
+  const std::set<std::string> registers = registers_of(program, num_registers);
+  const auto mine = occurrences(*program.source), wanted = occurrences(*task.solution->source);
+  std::string text;
+  for (std::uint32_t line = 1; line <= program.source->num_lines(); ++line) {
+    const std::vector<std::string> here = words(program.source->line(line));
+    const bool declares = !here.empty() && here.front().front() == '.' && here.front() != ".name" &&
+                          here.front() != ".score" && here.front() != ".pass";
+    if (declares) text += std::string(program.source->line(line)) + "\n";
+  }
+  std::size_t count = 0;
+  for (const toy::InstructionSpec& spec : toy::instruction_set()) {
+    const std::string name(spec.mnemonic);
+    const auto here = mine.find(name), there = wanted.find(name);
+    const int lacking =
+        (there == wanted.end() ? 0 : there->second) - (here == mine.end() ? 0 : here->second);
+    if (lacking <= 0 || !has_only_registers(spec)) continue;
+    std::vector<std::string> lines{name};
+    for (std::size_t i = 0; i < spec.num_operands; ++i) {
+      std::vector<std::string> longer;
+      for (const std::string& line : lines) {
+        for (const std::string& one : registers)
+          longer.push_back(line + (i > 0 ? ", " : " ") + one);
+      }
+      lines = std::move(longer);
+      if (count + lines.size() > kMostMissingLines) return nullptr;
+    }
+    count += lines.size();
+    for (const std::string& line : lines) text += line + "\n";
+  }
+  if (count == 0) return nullptr;
+  auto assembled = toy::assemble(std::make_shared<const toy::SourceText>("missing", text));
+  return assembled ? std::make_shared<const toy::Program>(std::move(*assembled)) : nullptr;
+}
+
+}  // namespace flashlab::exercises
