@@ -145,8 +145,7 @@ class Tour {
     const TourExample c00 = example("matmul_c00");
     heading("One element of a 2 x 2 product");
     say("Two registers bring the operands and one keeps the sum: the smallest machine that can "
-        "multiply matrices. The table shows what a register holds after each step, as long as a "
-        "later step reads it.");
+        "multiply matrices. The table shows what the registers hold after each step.");
     if (!guess("Four operands are loaded for two products, and one result is stored. How many "
                "cycles is that?",
                c00.counters.cycles.get_str())) {
@@ -257,7 +256,7 @@ class Tour {
               {"flashlab --help", "everything else"}});
     std::cout << "\n";
     say("In a clone of the repository, type ./lab where it says flashlab.");
-    std::cout << "\nNow begin: flashlab read 1\n";
+    std::cout << "\nNow begin: flashlab next\n";
   }
 
   Terminal terminal_;

@@ -12,6 +12,7 @@
 #include "cli/terminal/failure.hpp"
 #include "exercises/grader/grade/progress.hpp"
 #include "text/visible.hpp"
+#include "text/width.hpp"
 
 namespace flashlab::cli {
 namespace {
@@ -65,6 +66,23 @@ void print_where(const Learner& learner) {
   std::cout << kHelp;
 }
 
+/// "Left behind: 02_c00, 04_outer_product", those before the exercise that are not passed yet; empty: none.
+std::string left_behind(const Learner& learner, const std::string& exercise) {
+  constexpr std::size_t kMostNames = 5;
+  std::string names;
+  std::size_t count = 0;
+  for (const std::string& id : learner.ids()) {
+    if (id == exercise) break;
+    const auto* const entry = learner.progress().find(id);
+    if (entry != nullptr && entry->state != exercises::ProgressState::kStarted) continue;
+    if (++count <= kMostNames) names += (names.empty() ? "" : ", ") + printable(id);
+  }
+  if (count == 0) return {};
+  const std::string more =
+      count > kMostNames ? " and " + std::to_string(count - kMostNames) + " more" : "";
+  return "Left behind: " + names + more + " (flashlab start, with the number, goes back)";
+}
+
 /// Starts the next exercise if it has no file yet, and shows it.
 void go_on(Learner& learner, const Terminal& terminal) {
   const std::string next = learner.next();
@@ -79,6 +97,8 @@ void go_on(Learner& learner, const Terminal& terminal) {
     std::cout << "Wrote " << printable(exercise->work_file()) << ".\n\n";
   }
   show_exercise(*exercise, learner, terminal);
+  const std::string behind = left_behind(learner, next);
+  if (!behind.empty()) std::cout << wrapped(behind, terminal.width) << "\n";
 }
 
 int next(const NextFlags& options) {

@@ -202,7 +202,7 @@ TEST_CASE("no line of the tour is wider than 80 columns, and its commands are no
     CHECK_THAT(tour, contains("\n  " + std::string(command)));
     CHECK_THAT(narrow, contains("\n  " + std::string(command) + "\n"));
   }
-  CHECK(tour.ends_with("Now begin: flashlab read 1\n"));
+  CHECK(tour.ends_with("Now begin: flashlab next\n"));
 }
 
 TEST_CASE("every command that the tour shows works as it is printed") {

@@ -106,9 +106,11 @@ Groups groups_of(const std::string& term) {
   return {{term}, {}};  // a text that was cut before has parentheses that are never closed
 }
 
-/// "3 equal terms".
-std::string terms_text(std::size_t number, const std::string& which) {
-  return std::to_string(number) + " " + which + (number == 1 ? " term" : " terms");
+/// "3 more terms", "3 terms are the same".
+std::string terms_text(std::size_t number, bool are_equal) {
+  const std::string terms = number == 1 ? "term" : "terms";
+  if (!are_equal) return std::to_string(number) + " more " + terms;
+  return std::to_string(number) + " " + terms + (number == 1 ? " is the same" : " are the same");
 }
 
 /// The terms that a text leaves out.
@@ -117,8 +119,8 @@ struct LeftOut {
 
   std::string text(bool are_arguments) const {
     std::string result;
-    if (more > 0) result = terms_text(more, "more");
-    if (equal > 0) result += (result.empty() ? "" : ", ") + terms_text(equal, "equal");
+    if (more > 0) result = terms_text(more, false);
+    if (equal > 0) result += (result.empty() ? "" : ", ") + terms_text(equal, true);
     if (result.empty()) return "";
     return (are_arguments ? ", ... (" : " + ... (") + result + ")";
   }

@@ -14,7 +14,7 @@ struct FormulaDifference {
 inline constexpr std::size_t kShortFormula = 100;
 
 /// Returns both formulas as they are if they are short. Otherwise leaves out the terms that both
-/// have, "... (3 equal terms)", then what both have inside parentheses, "e^(...)", and then what is
+/// have, "... (3 terms are the same)", then what both have inside parentheses, "e^(...)", and then what is
 /// too long: "... (5 more terms)". Factors of products and quotients, exponents and arguments of a
 /// maximum are compared one by one.
 FormulaDifference formula_difference(const std::string& one, const std::string& other);

@@ -129,6 +129,7 @@ class FormWriter {
       const Rational value = Rational::of(named.value);
       if (number == value) return named.name;
       if (number == value * value) return named.name + "^2";
+      if (number * value == Rational::of(1)) return "1/" + named.name;
     }
     return to_string(number);
   }

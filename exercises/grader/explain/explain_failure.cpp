@@ -83,7 +83,8 @@ class Explanation {
                                        : run_.cell() + " is wrong" + where;
     const bool numbers = cell_.value != cell_.expected && !finding_.inputs.empty();
     const auto with_number = [&](const std::string& formula, double value) {
-      return numbers ? formula + "  = " + number_text(value) : formula;
+      return numbers && formula != number_text(value) ? formula + "  = " + number_text(value)
+                                                      : formula;
     };
     if (!has_forms()) {
       finding_.details.push_back("it holds        " + number_text(cell_.value));
@@ -215,6 +216,12 @@ std::string without_step(const std::string& what) {
   return loops < end ? "at " + what.substr(loops + 1, end - loops - 2) + ": " + rest : rest;
 }
 
+/// "at line 20, i = 0: …" for "at i = 0: …"
+std::string at_line(std::uint32_t line, const std::string& what) {
+  const std::string at = "at ", place = "at line " + std::to_string(line);
+  return what.starts_with(at) ? place + ", " + what.substr(at.size()) : place + ": " + what;
+}
+
 Finding explain_error(const FailedAttempt& failed) {
   const Failure& failure = *failed.attempt.failure;
   Finding finding = finding_of(*failure.error, failed.text);
@@ -287,7 +294,12 @@ std::vector<Finding> explain_failure(const FailedAttempt& failed) {
   Finding finding = failure.error ? explain_error(failed)
                     : run         ? Explanation(*run, *failure.cell).explain(wrong, value)
                                   : explain_tiles(failed, tile);
+  const std::uint32_t shown_at = finding.line;
   point_at_fault(failed, run ? &*run : nullptr, wrong, value, repairs, finding);
+  // The line of an error is where a mistake shows, and may be another one.
+  if (failure.error && shown_at != 0 && finding.line != shown_at) {
+    finding.what = at_line(shown_at, finding.what);
+  }
   if (finding.line == 0 && tile.step > 0) {
     finding.line = tile.line;
     finding.step = tile.step;

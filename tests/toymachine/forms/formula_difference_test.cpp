@@ -25,15 +25,15 @@ TEST_CASE("short formulas are shown as they are", "[difference]") {
 
 TEST_CASE("long formulas are shown without the terms that both have", "[difference]") {
   const FormulaDifference both = formula_difference(sum_of(0, 9), sum_of(0, 8) + " - b");
-  CHECK(both.one == "a[8]*some_value + ... (8 equal terms)");
-  CHECK(both.other == "-b + ... (8 equal terms)");
+  CHECK(both.one == "a[8]*some_value + ... (8 terms are the same)");
+  CHECK(both.other == "-b + ... (8 terms are the same)");
 }
 
 TEST_CASE("quotients are compared above and below the line", "[difference]") {
   const FormulaDifference both =
       formula_difference("c/(" + sum_of(0, 9) + ")", "d/(" + sum_of(0, 10) + ")");
-  CHECK(both.one == "c/(a[0]*some_value + ... (8 equal terms))");
-  CHECK(both.other == "d/(a[9]*some_value + ... (9 equal terms))");
+  CHECK(both.one == "c/(a[0]*some_value + ... (8 terms are the same))");
+  CHECK(both.other == "d/(a[9]*some_value + ... (9 terms are the same))");
 }
 
 TEST_CASE("a single long term is shown around the place where it differs", "[difference]") {
@@ -60,15 +60,15 @@ TEST_CASE("what both have inside of parentheses is left out", "[difference]") {
 TEST_CASE("inside of parentheses the terms that both have are left out", "[difference]") {
   const FormulaDifference both =
       formula_difference("v*e^(" + sum_of(0, 9) + " - m)", "v*e^(" + sum_of(0, 9) + ")");
-  CHECK(both.one == "v*e^(-m + ... (9 equal terms))");
-  CHECK(both.other == "v*e^(a[0]*some_value + ... (8 equal terms))");
+  CHECK(both.one == "v*e^(-m + ... (9 terms are the same))");
+  CHECK(both.other == "v*e^(a[0]*some_value + ... (8 terms are the same))");
 }
 
 TEST_CASE("of arguments of a maximum those that differ are shown", "[difference]") {
   const std::string equal = "max(" + sum_of(0, 3) + ", " + sum_of(3, 6) + ", ";
   const FormulaDifference both = formula_difference(equal + "x)", equal + "y)");
-  CHECK(both.one == "max(x, ... (2 equal terms))");
-  CHECK(both.other == "max(y, ... (2 equal terms))");
+  CHECK(both.one == "max(x, ... (2 terms are the same))");
+  CHECK(both.other == "max(y, ... (2 terms are the same))");
 }
 
 TEST_CASE("a sum beside a quotient keeps both parts of the quotient", "[difference]") {
