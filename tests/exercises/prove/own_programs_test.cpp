@@ -172,5 +172,5 @@ TEST_CASE("a run that is opened at a line, and not where it fails, says so", "[v
   const auto exercise = exercise_named("29_flash2_causal");
   const auto run = failing_run(*exercise, text, Grader(exercise).grade(text));
   REQUIRE(run);
-  CHECK(run->why.find("the first of line 28, which the check names\nat i = 0") == 0);
+  CHECK(run->why.find("the first of line 28, which the check names\nat line 46, i = 0") == 0);
 }
