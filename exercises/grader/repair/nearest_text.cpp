@@ -110,7 +110,7 @@ class Pairs {
   const LineDifference& one_;
 };
 
-std::string changed_text(const toy::SourceText& mine, const Changes& changes) {
+std::string text_with(const toy::SourceText& mine, const Changes& changes) {
   std::map<std::uint32_t, std::vector<const Change*>> by_line;
   for (const Change& change : changes) by_line[change.line].push_back(&change);
   std::string text;
@@ -149,7 +149,7 @@ class Reduction {
     while (without_a_name() || without_neighbours()) {
     }
     rename_inserted_lines();
-    return changed_text(mine_, changes_);
+    return text_with(mine_, changes_);
   }
 
  private:
@@ -174,7 +174,7 @@ class Reduction {
   bool take(Changes changes) {
     if (changes.empty() || trials_ == 0 || parts_a_move(changes)) return false;
     --trials_;
-    if (!is_right_(changed_text(mine_, changes))) return false;
+    if (!is_right_(text_with(mine_, changes))) return false;
     changes_ = std::move(changes);
     return true;
   }
