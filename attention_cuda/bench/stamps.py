@@ -18,7 +18,7 @@ STATES = {
     "loads": State("issues copies", "C", "c2", False),
     "issues": State("issues products", "I", "c5", False),
     "softmax": State("softmax of S", "X", "c6", False),
-    "other": State("stores P, releases, rescales O", "P", "c1", False),
+    "other": State("the rest", "R", "c1", False),
     "stores": State("stores O", "W", "c3", False),
     "next": State("finds its next queries", "Q", "c8", False),
     "empty": State("waits for an empty stage", "e", "c6", True),

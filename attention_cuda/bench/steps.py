@@ -3,9 +3,8 @@
 
   steps.py run              where and when
   steps.py bounds           lower bounds of a tile, in cycles, from the sizes of the tiles
-  steps.py times            TFLOP/s of the first and of the last step
+  steps.py times [HEAD_DIM] TFLOP/s of each step, at all sizes or those of one head_dim
   steps.py step STEP        what a step gained at head_dim 128, at the length of the stamps, without a mask
-  steps.py gains [HEAD_DIM] what each step gained, at all sizes or those of one head_dim
   steps.py sketch STEP      what the warpgroups did at head_dim 128 from tile to tile, a letter for 100 cycles
   steps.py waits            what the warpgroups of a block did, from the stamps
   steps.py backward         what the warpgroups of the backward kernel did, from its stamps
@@ -53,7 +52,7 @@ def times_of(head_dim, mask, seqlen):
             if row["shape"][2:] == [seqlen, head_dim] and row["mask"] == mask}
 
 
-LENGTHS = (2048, 16384)
+LENGTHS = (1024, 2048, 16384)
 MASKS = {"full": "none", "causal": "causal"}
 
 
@@ -95,33 +94,21 @@ def bounds(_):
                  "taking turns"], table)
 
 
-def times(_):
-    """TFLOP/s of the first and the last step, and their ratio."""
-    table = []
-    for head_dim, mask in problems():
-        row = [head_dim, mask]
-        for seqlen in LENGTHS:
-            found = [rate / 1e12 for rate in times_of(head_dim, MASKS[mask], seqlen).values()]
-            row.append(f"{found[0]:.0f} to {found[-1]:.0f} ({found[-1] / found[0]:.2f} x)")
-        table.append(row)
-    print_table(["head_dim", "mask", *(f"N {seqlen}" for seqlen in LENGTHS)], table)
-
-
-def gains(words):
-    """What each step gained over the one before, and the last one over the first."""
+def times(words):
+    """TFLOP/s of each step, and how much faster the last one is than the first one."""
     wanted = [int(word) for word in words] or list(TILES)
     if len(words) > 1 or wanted[0] not in TILES:
-        sys.exit(f"steps.py gains: expected no head_dim, or one of {', '.join(map(str, TILES))}")
+        sys.exit(f"steps.py times: expected no head_dim, or one of {', '.join(map(str, TILES))}")
     table = []
     for head_dim, mask in problems():
         if head_dim not in wanted:
             continue
         for seqlen in LENGTHS:
             rates = list(times_of(head_dim, MASKS[mask], seqlen).values())
-            row = [f"{round(100 * (after / before - 1)) or 0:+d} %" for before, after in zip(rates, rates[1:])]
-            table.append([head_dim, mask, seqlen, *row, *[""] * (len(STEPS) - 1 - len(row)),
+            row = [f"{rate / 1e12:.0f}" for rate in rates]
+            table.append([head_dim, mask, seqlen, *row, *[""] * (len(STEPS) - len(row)),
                           f"{rates[-1] / rates[0]:.2f} x"])
-    print_table(["head_dim", "mask", "N", *STEPS[1:], "in all"], table)
+    print_table(["head_dim", "mask", "N", *STEPS, "in all"], table)
 
 
 SHOWN_HEAD_DIM, SHOWN_LENGTH = 128, 2048  # of the chapter; stamps are of this length
@@ -155,23 +142,21 @@ def sketch_of_step(words):
 
 
 def waits(_):
-    """Shares of the time in which a block goes from tile to tile."""
+    """Shares of the time in which a block goes from tile to tile, and what the marks cost."""
     _, runs = load_runs()
-    states = {"issues": "issues", "softmax": "softmax", "other": "the rest", "S": "waits: for S", "O": "O",
-              "full": "copies", "turn": "turn"}
     table = []
     for one in (one for one in runs if one.head_dim == SHOWN_HEAD_DIM):
         warpgroups, keys = TILES[one.head_dim]
         found, loader = shares(one, 1), shares(one, 0)
         products = warpgroups * tensor_cycles(one.head_dim, keys)
         cycles = statistics.median(step_cycles(one))
-        table.append([one.head_dim, one.step, f"{cycles:.0f}", f"{100 * products / cycles:.0f} %",
-                      *(f"{100 * found.get(state, 0):.0f} %" for state in states),
-                      f"{100 * loader.get('empty', 0):.0f} %"])
-    costs = [one.ms_with_marks / one.ms - 1 for one in runs]
-    print(f"with marks a call takes {100 * min(costs):.0f} to {100 * max(costs):.0f} % longer")
-    print_table(["head_dim", "step", "cycles", "bound", *states.values(), "loader waits"],
-                table)
+        sums = [found.get("issues", 0), found.get("softmax", 0), found.get("other", 0),
+                found.get("S", 0) + found.get("O", 0), found.get("full", 0) + found.get("turn", 0),
+                loader.get("empty", 0)]
+        table.append([one.step, f"{100 * (one.ms_with_marks / one.ms - 1):+.0f} %", f"{cycles:.0f}",
+                      f"{100 * products / cycles:.0f} %", *(f"{100 * share:.0f} %" for share in sums)])
+    print_table(["step", "marks cost", "cycles", "tensor cores", "issues", "softmax", "the rest",
+                 "waits for S, O", "asks", "loader waits"], table)
 
 
 def backward(_):
@@ -202,7 +187,7 @@ def between(_):
                 table)
 
 
-COMMANDS = {"run": run, "bounds": bounds, "times": times, "gains": gains, "waits": waits,
+COMMANDS = {"run": run, "bounds": bounds, "times": times, "waits": waits,
             "between": between, "backward": backward, "step": step, "sketch": sketch_of_step}
 
 if __name__ == "__main__":

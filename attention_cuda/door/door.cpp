@@ -65,7 +65,12 @@ GpuLibrary& gpu_library() {
 void* enter(const char* entrance, const std::string& interface) {
   static const system::OpenedLibrary library = open_gpu_library();
   Entrance function = nullptr;
-  void* const found = library.find(function, entrance) ? function(interface.c_str()) : nullptr;
+  if (!library.find(function, entrance)) {
+    // Of FLASHLAB_ONLY_CUDA, which leaves out what compare measures.
+    throw GpuLibraryMissing(library.path() + " has no " + entrance +
+                            ": it was built without this command" + kHowToGetIt);
+  }
+  void* const found = function(interface.c_str());
   if (found != nullptr) return found;
   throw GpuLibraryMissing(library.path() + " is not of the same build as this command (" +
                           interface + ")" + kHowToGetIt);

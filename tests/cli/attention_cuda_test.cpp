@@ -56,6 +56,16 @@ TEST_CASE("a library of kernels that is none, or of another build, is refused in
   }
 }
 
+TEST_CASE("a library without the entrance that a command needs is named, and what it lacks") {
+  Dl_info here{};
+  REQUIRE(dladdr(reinterpret_cast<void*>(&dlopen), &here) != 0);  // some library
+  const Outcome outcome = Workplace().shell("FLASHLAB_CUDA_LIBRARY=" + std::string(here.dli_fname) +
+                                            " flashlab attention --device cuda");
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err,
+             contains("has no flashlab_gpu_library: it was built without this command"));
+}
+
 TEST_CASE("the library of kernels lets in nobody who knows other structures than its own") {
   void* const library = dlopen(FLASHLAB_EMULATED_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   REQUIRE(library != nullptr);
