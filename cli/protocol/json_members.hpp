@@ -2,6 +2,7 @@
 // wrong is an error that names it, its value and what was expected; one that is null is missing.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -46,17 +47,18 @@ inline std::string text_of(const nlohmann::json& object, const char* key,
   return value->get<std::string>();
 }
 
+/// Larger numbers become the largest one that doubles count up to, so that a few may be added to any.
 inline std::int64_t whole_number_of(const nlohmann::json& object, const char* key,
                                     const char* expected = "a whole number") {
-  constexpr double kLargest = 9007199254740992;  // up to which doubles count
+  constexpr double kLargest = 9007199254740992;
+  constexpr auto kMost = static_cast<std::int64_t>(kLargest);
   const nlohmann::json* const value = member_of(object, key);
-  if (value != nullptr && value->is_number_unsigned() &&
-      value->get<std::uint64_t>() <=
-          static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-    return value->get<std::int64_t>();
+  if (value != nullptr && value->is_number_unsigned()) {
+    return static_cast<std::int64_t>(
+        std::min(value->get<std::uint64_t>(), static_cast<std::uint64_t>(kMost)));
   }
-  if (value != nullptr && value->is_number_integer() && !value->is_number_unsigned()) {
-    return value->get<std::int64_t>();
+  if (value != nullptr && value->is_number_integer()) {
+    return std::clamp(value->get<std::int64_t>(), -kMost, kMost);
   }
   if (value != nullptr && value->is_number_float()) {  // some clients write 3.0
     const auto number = value->get<double>();
