@@ -16,9 +16,11 @@
 #include "cli/terminal/json.hpp"
 #include "cli/terminal/markdown_text.hpp"
 #include "cli/terminal/text_table.hpp"
+#include "exercises/grader/judge/cost_score.hpp"
 #include "text/lists.hpp"
 #include "text/numbers.hpp"
 #include "text/visible.hpp"
+#include "text/width.hpp"
 #include "toymachine/language/instruction_set.hpp"
 
 namespace flashlab::cli {
@@ -56,7 +58,7 @@ std::string sizes_of(const ProgramTask& task) {
          (task.drawn.ranges.empty() ? "" : "; and at sizes that are drawn");
 }
 
-/// "cycles <= 3*n + 1, loads <= 2*n".
+/// "cycles <= 3*n + 1, loads <= 2*n"; numbers at one size, if a formula is too long to be read.
 std::string formulas_text(const exercises::CountFormulas& formulas, const ProgramTask& task,
                           const Terminal& terminal) {
   toy::FormulaStyle style;
@@ -64,12 +66,22 @@ std::string formulas_text(const exercises::CountFormulas& formulas, const Progra
   if (task.interface != nullptr) {
     for (const auto& param : task.interface->params) style.order.push_back(param.name);
   }
+  constexpr std::size_t kLongest = 90;  // nobody reads a longer one
+  const bool are_long = std::any_of(formulas.begin(), formulas.end(), [&](const auto& entry) {
+    return display_width(toy::to_string(entry.second, style)) > kLongest;
+  });
+  const bool is_at_size = are_long && !task.sizes.empty();
   std::string text;
   for (const auto& [key, formula] : formulas) {
     std::string name = key;
     std::replace(name.begin(), name.end(), '_', ' ');
     text += (text.empty() ? "" : ", ") + name + (terminal.unicode ? " ≤ " : " <= ") +
-            toy::to_string(formula, style);
+            (is_at_size ? exercises::value_at(formula, task.sizes.back()).get_str()
+                        : toy::to_string(formula, style));
+  }
+  if (is_at_size) {
+    text += " at " + exercises::to_string(task.sizes.back()) +
+            "; at other sizes as the problem says (the formulas: --json)";
   }
   return text;
 }

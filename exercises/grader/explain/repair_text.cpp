@@ -281,10 +281,27 @@ std::uint32_t departure_line(const LineDifference& departure) {
   return departure.below != 0 ? departure.below : departure.above;
 }
 
+/// " There is a second mistake: look at line 9, too.", " There are more mistakes: look at line 9 and before line 20, too."
+std::string further_text(const std::vector<const LineDifference*>& further) {
+  const bool is_one = further.size() == 1;
+  const bool are_lines = std::all_of(further.begin(), further.end(),
+                                     [](const LineDifference* one) { return !one->mine.empty(); });
+  std::string text =
+      is_one ? " There is a second mistake: look " : " There are more mistakes: look ";
+  if (are_lines) text += is_one ? "at line " : "at lines ";
+  for (std::size_t i = 0; i < further.size(); ++i) {
+    text += i == 0 ? "" : i + 1 == further.size() ? " and " : ", ";
+    if (!are_lines) text += further[i]->mine.empty() ? "" : "at line ";
+    text += further[i]->mine.empty() ? place_text(*further[i])
+                                     : std::to_string(departure_line(*further[i]));
+  }
+  return text + ", too.";
+}
+
 std::string departures_sentence(const FailedAttempt& failed, const Departures& departures,
                                 const LineDifference& explained) {
   const toy::Program &mine = *failed.program, &solution = *departures.model;
-  std::vector<std::uint32_t> further;
+  std::vector<const LineDifference*> further;
   const LineDifference* counterpart = nullptr;
   for (const LineDifference& one : departures.all) {
     if (&one == &explained) continue;
@@ -293,20 +310,13 @@ std::string departures_sentence(const FailedAttempt& failed, const Departures& d
     if (is_same && counterpart == nullptr) {
       counterpart = &one;
     } else {
-      further.push_back(departure_line(one));
+      further.push_back(&one);
     }
   }
   std::string text = counterpart != nullptr
                          ? moved_sentence(explained, *counterpart)
                          : departure_sentence(failed, explained, departures.model);
-  if (further.empty()) return text;
-  const bool is_one = further.size() == 1;
-  text += is_one ? " There is a second mistake: look at line "
-                 : " There are more mistakes: look at lines ";
-  for (std::size_t i = 0; i < further.size(); ++i) {
-    text += (i == 0 ? "" : i + 1 == further.size() ? " and " : ", ") + std::to_string(further[i]);
-  }
-  return text + ", too.";
+  return further.empty() ? text : text + further_text(further);
 }
 
 }  // namespace flashlab::exercises
