@@ -89,6 +89,11 @@ void add_repair(const FailedAttempt& failed, const Repair& repair, Finding& find
   finding.claims.push_back({is_whole ? Claim::Kind::kRight : Claim::Kind::kMoreRight,
                             repair.edit.line, 0, "", std::move(text)});
   if (repair.edit.kind != EditKind::kOperands || repair.further.empty()) return;
+  if (repair.further.front().line == repair.edit.line) {
+    finding.details.back() = "Look at line " + std::to_string(repair.edit.line) +
+                             ": two changes there make the program right.";
+    return;
+  }
   finding.details.push_back("There is a second mistake: look at line " +
                             std::to_string(repair.further.front().line) + ", too.");
 }

@@ -215,9 +215,16 @@ std::string departure_sentence(const FailedAttempt& failed, const LineDifference
   return lines + (is_one ? " is" : " are") + " not what belongs there.";
 }
 
-/// "K[c] where Q[c] belongs"; empty if the word may not be told.
+/// "K[c] where Q[c] belongs"; empty if the word may not be told, or if the lines have other instructions
+/// and operands.
 std::string other_parts(const FailedAttempt& failed, const Edit& edit) {
-  return names_words(failed) ? other_parts_text(failed.text.line(edit.line), edit.text) : "";
+  const std::vector<std::string> mine = words(failed.text.line(edit.line)),
+                                 other = words(edit.text);
+  const bool are_alike = !mine.empty() && !other.empty() &&
+                         (mine.front() == other.front() ||
+                          std::equal(mine.begin() + 1, mine.end(), other.begin() + 1, other.end()));
+  return names_words(failed) && are_alike ? other_parts_text(failed.text.line(edit.line), edit.text)
+                                          : "";
 }
 
 /// The same as a further sentence, with a space before it.
@@ -266,6 +273,10 @@ std::string right_sentence(const FailedAttempt& failed, const Repair& repair) {
   const std::string other = other_parts(failed, edit);
   if (!other.empty())
     return "Line " + line + " has " + other + ": this change makes the program right.";
+  if (names_words(failed) && edit.kind == EditKind::kReplace) {
+    return "Line " + line + " is not what belongs there: " + statement_text(edit.text) +
+           " makes the program right.";
+  }
   return "Look at line " + line + ": one change there makes the program right.";
 }
 
@@ -305,12 +316,14 @@ std::string departures_sentence(const FailedAttempt& failed, const Departures& d
   const LineDifference* counterpart = nullptr;
   for (const LineDifference& one : departures.all) {
     if (&one == &explained) continue;
-    const bool is_same =
-        is_moved(explained, one, mine, solution) || is_moved(one, explained, mine, solution);
-    if (is_same && counterpart == nullptr) {
+    const auto is_same = [&](const LineDifference& other) {
+      return is_moved(other, one, mine, solution) || is_moved(one, other, mine, solution);
+    };
+    if (is_same(explained) && counterpart == nullptr) {
       counterpart = &one;
-    } else {
-      further.push_back(&one);
+    } else if (std::none_of(further.begin(), further.end(),
+                            [&](const LineDifference* other) { return is_same(*other); })) {
+      further.push_back(&one);  // of lines that were moved, the first place
     }
   }
   std::string text = counterpart != nullptr

@@ -26,9 +26,12 @@ std::string wrong_value_text(const WrongValue& wrong) {
   const auto number = [](double value) { return short_text(value, 7); };
   const bool is_tile = !(wrong.shape == TileShape{});
   if (wrong.solution_line == 0) {
-    return at + " is the first that computes what no step of the exercise's solution computes: " +
-           (is_tile ? "a " + shape_text(wrong.shape) + " tile in " + wrong.name
-                    : wrong.name + " is " + number(wrong.value));
+    if (!is_tile) {
+      return at + " is the first that computes what no step of the exercise's solution computes: " +
+             wrong.name + " is " + number(wrong.value);
+    }
+    return at + " is the first whose values no step of the exercise's solution has: they are in " +
+           wrong.name + ", a " + shape_text(wrong.shape) + " tile";
   }
   if (!(wrong.shape == wrong.should_have)) {
     const std::string own = wrong.name + " a " + shape_text(wrong.shape) + " tile";

@@ -144,10 +144,11 @@ std::optional<Departures> nearest_departures(const toy::Program& program,
 
 }  // namespace
 
-std::optional<Departures> find_departures(const ProgramTask& task, const toy::Program& program,
+std::optional<Departures> find_departures(const ProgramTask& task, const toy::Program& solution,
+                                          const toy::Program& program,
                                           const std::vector<RepairSize>& sizes, std::size_t failing,
                                           std::uint64_t& steps) {
-  const toy::SourceText &mine = *program.source, &right = *task.solution->source;
+  const toy::SourceText &mine = *program.source, &right = *solution.source;
   auto all = line_differences(mine, right);
   if (!all || all->empty() || all->size() > kMostDepartures) return std::nullopt;
   DepartureSearch search(task, sizes, failing, steps);
@@ -156,8 +157,8 @@ std::optional<Departures> find_departures(const ProgramTask& task, const toy::Pr
   for (std::size_t i = 0; i < all->size();) {
     std::vector<LineDifference> without;
     for (std::size_t k = 0; k < all->size(); ++k) {
-      const bool is_same = is_moved((*all)[i], (*all)[k], program, *task.solution) ||
-                           is_moved((*all)[k], (*all)[i], program, *task.solution);
+      const bool is_same = is_moved((*all)[i], (*all)[k], program, solution) ||
+                           is_moved((*all)[k], (*all)[i], program, solution);
       if (k != i && !is_same) without.push_back((*all)[k]);
     }
     if (!without.empty() && search.is_right(replaced_text(mine, right, without))) {

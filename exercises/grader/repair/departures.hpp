@@ -16,9 +16,11 @@
 
 namespace flashlab::exercises {
 
-/// Returns the departures that make the program wrong at these sizes; nothing if it is written in
-/// another way than the solution. Adds the cost of the trials to `steps`.
-std::optional<Departures> find_departures(const ProgramTask& task, const toy::Program& program,
+/// `solution` has the program's loop variables. Returns the departures that make the program wrong at
+/// these sizes; nothing if it is written in another way than the solution. Adds the cost of the trials
+/// to `steps`.
+std::optional<Departures> find_departures(const ProgramTask& task, const toy::Program& solution,
+                                          const toy::Program& program,
                                           const std::vector<RepairSize>& sizes, std::size_t failing,
                                           std::uint64_t& steps);
 

@@ -46,11 +46,11 @@ bool has_only_registers(const toy::InstructionSpec& spec) {
 
 }  // namespace
 
-std::shared_ptr<const toy::Program> missing_lines(const ProgramTask& task,
+std::shared_ptr<const toy::Program> missing_lines(const toy::Program& solution,
                                                   const toy::Program& program,
                                                   std::int64_t num_registers) {
   const std::set<std::string> registers = registers_of(program, num_registers);
-  const auto mine = occurrences(*program.source), wanted = occurrences(*task.solution->source);
+  const auto mine = occurrences(*program.source), wanted = occurrences(*solution.source);
   std::string text;
   for (std::uint32_t line = 1; line <= program.source->num_lines(); ++line) {
     const std::vector<std::string> here = words(program.source->line(line));

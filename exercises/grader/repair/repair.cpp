@@ -12,6 +12,7 @@
 #include "exercises/grader/judge/cost_score.hpp"
 #include "exercises/grader/repair/departures.hpp"
 #include "exercises/grader/repair/edit_parts.hpp"
+#include "exercises/grader/repair/loop_names.hpp"
 #include "exercises/grader/repair/missing_lines.hpp"
 #include "exercises/grader/repair/trial.hpp"
 #include "exercises/grader/repair/unused_lines.hpp"
@@ -65,7 +66,8 @@ class Search {
         budget_(budget),
         everywhere_(everywhere),
         mine_(*program->source),
-        model_(*task.solution->source),
+        solution_(with_loop_names(task.solution, *program)),
+        model_(*solution_->source),
         given_(given_lines(task, *program->source)) {
     trials_.resize(sizes.size());
   }
@@ -94,7 +96,7 @@ class Search {
         std::any_of(result_.repairs.begin(), result_.repairs.end(),
                     [&](const Repair& repair) { return is_likely(repair.edit); });
     if (has_model) return;
-    std::vector<Edit> insertions = enumerate_insertions(*program_, task_.solution.get());
+    std::vector<Edit> insertions = enumerate_insertions(*program_, solution_.get());
     const auto others = std::stable_partition(insertions.begin(), insertions.end(),
                                               [&](const Edit& edit) { return is_gap(edit); });
     if (!consider_all({insertions.begin(), others})) return;
@@ -117,7 +119,7 @@ class Search {
     if (try_transpositions(edits)) return;
     if (!consider_all(to_model) || found()) return;
     if (!consider_all(replacements()) || found()) return;
-    for (Edit& edit : enumerate_insertions(*program_, task_.solution.get())) {
+    for (Edit& edit : enumerate_insertions(*program_, solution_.get())) {
       (is_gap(edit) ? gaps : insertions).push_back(std::move(edit));
     }
     if (!consider_all(gaps) || found()) return;
@@ -130,7 +132,7 @@ class Search {
   /// Returns whether the program is written like the solution, but for a few lines.
   bool try_departures(std::int64_t num_registers) {
     if (is_spent()) return false;
-    auto found = find_departures(task_, *program_, sizes_, failing_, result_.steps);
+    auto found = find_departures(task_, *solution_, *program_, sizes_, failing_, result_.steps);
     if (!found) return false;
     if (auto edit = edit_of(*found, task_, *program_, num_registers)) {
       result_.repairs.push_back({std::move(*edit), {}});
@@ -146,13 +148,11 @@ class Search {
   /// Returns false if the budget is spent.
   bool consider_missing_lines() {
     if (is_nested_) return true;
-    const auto lines = missing_lines(task_, *program_, num_registers_);
+    const auto lines = missing_lines(*solution_, *program_, num_registers_);
     return lines == nullptr || consider_all(enumerate_insertions(*program_, nullptr, lines.get()));
   }
 
-  std::vector<Edit> replacements() const {
-    return enumerate_replacements(*program_, *task_.solution);
-  }
+  std::vector<Edit> replacements() const { return enumerate_replacements(*program_, *solution_); }
 
   /// Returns false if the budget is spent.
   bool consider_all(const std::vector<Edit>& edits) {
@@ -260,7 +260,7 @@ class Search {
   std::vector<Edit> insertions_like(const std::vector<std::string>& line,
                                     const toy::Program& whole) const {
     std::vector<Edit> found;
-    for (Edit& edit : enumerate_insertions(*program_, task_.solution.get(), &whole)) {
+    for (Edit& edit : enumerate_insertions(*program_, solution_.get(), &whole)) {
       const std::vector<std::string> other = words(edit.text);
       const bool is_lacking = other == line || mine_.with(other).empty();
       if (other.front() == line.front() && is_lacking) found.push_back(std::move(edit));
@@ -401,7 +401,7 @@ class Search {
 
   int rank(const Repair& repair) {
     if (repair.edit.line != result_.line) return 0;
-    return leaves_uses(repair.edit) ? 2 : 1;
+    return (leaves_uses(repair.edit) ? 2 : 1) + (becomes_model(repair.edit) ? 2 : 0);
   }
 
   /// Whether the learner wrote the line, or one of two lines that are exchanged.
@@ -515,7 +515,9 @@ class Search {
   const std::uint32_t suspect_;
   const RepairBudget& budget_;
   const std::vector<RepairSize>& everywhere_;
-  const StatementLines mine_, model_;    // the submission's lines, the solution's
+  const StatementLines mine_;
+  const std::shared_ptr<const toy::Program> solution_;  // with the learner's loop variables
+  const StatementLines model_;                          // its lines
   const std::set<std::uint32_t> given_;  // lines of the starter that the learner left as they were
   std::vector<std::unique_ptr<Trial>> trials_;  // by size; created at first use
   std::int64_t num_registers_ = 0;

@@ -1,5 +1,6 @@
 // What the grader says of wrong programs that are the solution in other words: P in the place of S, another bound of the
 // same value. Only the mistake is named; of three learners, each met sentences about lines that were right.
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,55 @@ Finding finding_on_online(const Changes& changes) {
   return verdict.findings.front();
 }
 
+/// The solution of exercise 28 with other loop variables, two of them for the three loops of c, and this change.
+Finding finding_with_other_loops(const std::string& from, const std::string& to) {
+  const auto exercise = exercise_named("28_flash2");
+  const auto renamed = [](const std::string& text, const std::string& name, const char* other) {
+    return std::regex_replace(text, std::regex("\\b" + name + "\\b"), other);
+  };
+  const std::string& text = exercise->program.solution->source->text();
+  const std::size_t body = text.find("for i in"), second = text.find("    for c in 0..tiles(v");
+  std::string first_part = renamed(text.substr(body, second - body), "c", "col");
+  std::string program = renamed(renamed(first_part + text.substr(second), "i", "row"), "j", "t");
+  program = text.substr(0, body) + program;
+  REQUIRE(Grader(exercise).grade("mine.toy", program).outcome == Outcome::kFull);
+  const Verdict verdict = Grader(exercise).grade("mine.toy", changed(program, {{from, to}}));
+  REQUIRE_FALSE(verdict.findings.empty());
+  return verdict.findings.front();
+}
+
 }  // namespace
+
+TEST_CASE("a mistake is named in a program that has other loop variables than the solution",
+          "[verdicts]") {
+  struct Mistake {
+    const char *from, *to, *says;
+  };
+  const Mistake mistakes[] = {
+      {"LOAD v[t][c], V", "LOAD v[row][c], V", " has v[row][c] where v[t][c] belongs"},
+      {"LOAD k[t][col], K", "LOAD k[t][row], K", " has k[t][row] where k[t][col] belongs"},
+      {"MUL O[c], A, O[c]", "MUL O[c], X, O[c]", " has X where A belongs"},
+      {"      MUL O[c], A, O[c]\n", "", ": a MUL that writes O[c] makes the program right"},
+      {"ROWSUM P, X", "ROWMAX P, X", " has ROWMAX where ROWSUM belongs"},
+      {"      LOAD v[t][c], V\n", "", ": a LOAD that writes V makes the program right"},
+      {"      LOAD k[t][col], K\n", "", ": a LOAD that writes K makes the program right"},
+      {"    LOAD q[row][col], Q[col]\n", "", ": a LOAD that writes Q[col] makes the program right"},
+      {"    FILL 0, O[col]\n", "", ": a FILL that writes O[col] makes the program right"},
+      {"LOAD q[row][col], Q[col]", "LOAD q[row][0], Q[col]", "q[row][0] where"},
+      {"      MAC Q[col], K^T, S, S\n", "", "a MAC that writes S makes"},
+      {"    STORE O[c], o[row][c]\n", "", "a STORE that"},
+      {"    ROWSUM P, X\n    MUL L, A, L\n    ADD L, X, L\n", "", "ROWSUM that"},
+      {"    SUB S, M, S\n    EXP S, P\n", "    SUB S, M, P\n", "EXP that"},
+      {"    EXP S, P\n    ROWSUM P, X\n", "    ROWSUM P, X\n    EXP S, P\n", "order"},
+      {"      MUL O[c], A, O[c]\n      MAC P, V, O[c], O[c]\n",
+       "      MAC P, V, O[c], O[c]\n      MUL O[c], A, O[c]\n", "order"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    const Finding finding = finding_with_other_loops(mistake.from, mistake.to);
+    CAPTURE(mistake.from, mistake.to, finding.details);
+    CHECK(says(finding, mistake.says));
+  }
+}
 
 TEST_CASE("a wrong word is named beside lines that are right in other words", "[verdicts]") {
   struct Mistake {
