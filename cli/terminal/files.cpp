@@ -58,7 +58,17 @@ std::shared_ptr<const toy::SourceText> score_lines(std::string text) {
   return std::make_shared<toy::SourceText>("--score", std::move(text));
 }
 
-/// Similar names among bundled programs and programs in the same folder.
+/// Whether the file is a program of the exercise of this number: 08_online_softmax.toy of "8" and of "08".
+bool is_of_exercise(const std::string& file, const std::string& number) {
+  const auto without_zeros = [](const std::string& digits) {
+    return digits.substr(std::min(digits.find_first_not_of('0'), digits.size()));
+  };
+  const std::size_t end = file.find_first_not_of("0123456789");
+  return end != std::string::npos && end > 0 && file[end] == '_' &&
+         without_zeros(file.substr(0, end)) == without_zeros(number);
+}
+
+/// Similar names among bundled programs and programs in the same folder; of a number, the exercise's program.
 std::string near_program(const std::string& name) {
   std::vector<std::string> names;
   if (name.find('/') == std::string::npos) {
@@ -72,9 +82,10 @@ std::string near_program(const std::string& name) {
   std::error_code code;
   fs::directory_iterator entries(folder.empty() ? fs::path(".") : folder, code);
   for (; !code && entries != fs::directory_iterator(); entries.increment(code)) {
-    if (entries->path().extension() == kEnding) {
-      names.push_back((folder / entries->path().filename()).string());
-    }
+    if (entries->path().extension() != kEnding) continue;
+    const std::string file = entries->path().filename().string();
+    if (is_of_exercise(file, name)) return file;
+    names.push_back((folder / file).string());
   }
   return nearest(name, names).value_or("");
 }

@@ -114,11 +114,20 @@ const Edit* moved_to(const Repair& repair) {
 
 std::string moved_line_sentence(const FailedAttempt& failed, const Repair& repair) {
   const Edit& there = *moved_to(repair);
-  const bool is_same = words(failed.text.line(repair.edit.line)) == words(there.text);
-  return "Line " + std::to_string(repair.edit.line) + " stands in the wrong place: " +
-         (is_same || !names_words(failed) ? "it belongs"
-                                          : statement_text(there.text) + " belongs") +
-         (there.behind ? " after line " : " before line ") + std::to_string(there.line) + ".";
+  const std::vector<std::string> mine = words(failed.text.line(repair.edit.line)),
+                                 other = words(there.text);
+  const std::string line = "Line " + std::to_string(repair.edit.line) + " ",
+                    place = (there.behind ? " after line " : " before line ") +
+                            std::to_string(there.line);
+  if (mine == other) return line + "stands in the wrong place: it belongs" + place + ".";
+  if (names_words(failed)) {
+    return line + "stands in the wrong place: " + statement_text(there.text) + " belongs" + place +
+           ".";
+  }
+  if (mine.front() == other.front()) {
+    return line + "stands in the wrong place: it belongs" + place + ", with other operands.";
+  }
+  return line + "is not needed, and another one is missing" + place + ".";
 }
 
 /// Of lines that are not needed.

@@ -138,3 +138,14 @@ TEST_CASE("a line that may miss has any registers, before a change that costs to
   CHECK(says(finding, "Something is missing after line"));
   CHECK_FALSE(says(finding, "one change there"));
 }
+
+TEST_CASE("a line that belongs elsewhere with other operands is not said to belong there as it is",
+          "[verdicts]") {
+  const auto exercise = exercise_named("13_attention_update");
+  const Verdict verdict = Grader(exercise).grade(
+      "mine.toy", changed(*exercise, {{"MAC S, X, NUM[c], NUM[c]",
+                                       "MUL S, X, X\n    MAC X, NUM[c], NUM[c], NUM[c]"}}));
+  REQUIRE_FALSE(verdict.findings.empty());
+  CAPTURE(verdict.findings.front().details);
+  CHECK(says(verdict.findings.front(), ", with other operands."));
+}
