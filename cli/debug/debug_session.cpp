@@ -339,7 +339,9 @@ bool DebugSession::has_breakpoint_at(std::uint32_t line) const {
 std::string DebugSession::instruction_text(std::uint32_t site) const {
   const toy::SourceSpan& span = program().instructions[site].span;
   const std::string_view line = program().program->source->line(span.line);
-  return printable(without_ends(line.substr(0, line.find(';'))));
+  std::string text(without_ends(line.substr(0, line.find(';'))));
+  std::replace(text.begin(), text.end(), '\t', ' ');
+  return printable(text);
 }
 
 std::string DebugSession::loops_text(const toy::RunPoint& point) const {

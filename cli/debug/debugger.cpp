@@ -84,7 +84,7 @@ class Screen {
     keyboard_.resume();
     std::string frame = debug_screen(
         session_, {message_, is_typing_ ? typed_line() : "", display_width(before_cursor())},
-        window_size(), terminal_);
+        screen_size(), terminal_);
     std::cout << "\x1b[H" << frame << "\x1b[J" << std::flush;
   }
 
@@ -262,7 +262,7 @@ class Screen {
   void show_help() {
     std::size_t first = 0;
     for (;;) {
-      const WindowSize window = window_size();  // which may change meanwhile
+      const WindowSize window = screen_size();  // which may change meanwhile
       std::vector<std::string> lines =
           DebugSession::help_lines(std::max(window.columns, kSmallestWindow.columns));
       lines.emplace_back();

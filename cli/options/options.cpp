@@ -119,8 +119,13 @@ std::vector<ParameterRange> MachineOptions::ranges(toy::CapacityBinding& binding
   const std::vector<Definition> definitions_given = split_definitions(definitions);
   check_given_once(definitions_given);
   for (const auto& [name, text] : definitions_given) {
-    if (const auto real = parse_real(text)) {  // of a .const; binding refuses it for a .param
-      binding.reals[name] = *real;
+    if (const auto real = parse_real(text)) {
+      constexpr double kExact = 9007199254740992;  // 2^53
+      if (std::trunc(*real) == *real && std::abs(*real) <= kExact) {
+        binding.params[name] = static_cast<std::int64_t>(*real);  // 1e3
+      } else {  // of a .const; binding refuses it for a .param
+        binding.reals[name] = *real;
+      }
       continue;
     }
     std::vector<std::int64_t> values =

@@ -105,7 +105,10 @@ void check_files(const std::vector<NamedFile>& files) {
   std::vector<std::pair<const NamedFile*, Identity>> outputs;
   const NamedFile* to_standard_output = nullptr;
   for (const NamedFile& file : files) {
-    if (!is_output(file) || file.name.empty()) continue;
+    if (!is_output(file)) continue;
+    if (file.name.empty()) {  // as an unset variable of a script leaves it
+      throw request_failure(file.flag + " has an empty name", "a file's name");
+    }
     if (file.name == "-") {
       if (to_standard_output != nullptr) {
         throw request_failure(file.flag + " and " + to_standard_output->flag +

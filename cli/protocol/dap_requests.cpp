@@ -68,7 +68,8 @@ bool DapServer::is_launched_source(const json& source) const {
   const std::string path = from_client_path(text_in(source, "path"));
   if (path.empty()) {
     const std::string given = text_in(source, "name");
-    return given.empty() || given == launched_->loaded.short_name() || given == name;
+    return given.empty() || given == launched_->loaded.short_name() || given == name ||
+           given == text_in(launched_source(), "name");
   }
   std::error_code ignored;
   if (std::filesystem::equivalent(path, name, ignored)) return true;
@@ -178,6 +179,7 @@ json DapServer::launched_source() const {
   const std::string& path = launched_->loaded.source->name();
   json source{{"name", launched_->loaded.short_name()}};
   if (is_file(path)) {
+    source["name"] = printable(std::filesystem::path(path).filename().string());
     std::error_code ignored;
     const std::string whole = std::filesystem::absolute(path, ignored).lexically_normal().string();
     source["path"] = paths_are_uris_ ? file_uri(whole) : whole;

@@ -56,6 +56,17 @@ WindowSize window_size() {
   return {size.ws_row, size.ws_col};
 }
 
+WindowSize screen_size() {
+  constexpr std::size_t kUsualHeight = 24;
+  WindowSize size = window_size();
+  if (size.columns == 0) size.columns = std::clamp(detect_width(), kNarrowest, kWidest);
+  if (size.rows == 0) {
+    size.rows = std::strtoul(std::string(environment("LINES")).c_str(), nullptr, 10);
+    size.rows = size.rows > 0 ? std::min(size.rows, kWidest) : kUsualHeight;
+  }
+  return size;
+}
+
 Terminal detect_terminal(const TerminalRequest& request) {
   Terminal terminal;
   terminal.width =

@@ -37,6 +37,8 @@ struct WindowSize {
 };
 /// Returns the size of the terminal's window; 0 x 0 if standard output is no terminal.
 WindowSize window_size();
+/// Returns the size for a screen; of a terminal that does not know its own, LINES and COLUMNS, or 24 x 80.
+WindowSize screen_size();
 
 /// Returns the capabilities of standard output. Colour needs a terminal that knows escape codes and
 /// NO_COLOR unset or empty; a --color flag has priority over all three. Unicode is determined by
