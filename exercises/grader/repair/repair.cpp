@@ -204,21 +204,29 @@ class Search {
     return true;
   }
 
+  /// The search for a second edit, in the program with this one; null if that is no program.
+  std::unique_ptr<Search> after(const Edit& edit) const {
+    auto applied = apply(*program_, edit);
+    if (!applied) return nullptr;
+    const auto program = std::make_shared<const toy::Program>(std::move(*applied));
+    RepairBudget left = budget_;
+    left.max_steps -= result_.steps;
+    auto search =
+        std::make_unique<Search>(task_, program, sizes_, failing_, suspect_, left, everywhere_);
+    search->is_nested_ = true;
+    return search;
+  }
+
   /// A line of the learner that stands in the wrong place. Where it belongs, it may be the solution's line with the
   /// same instruction: "MASK S, …" for "MASK P, …".
   void try_moves() {
     if (is_nested_) return;
     for (const auto& [line, edit] : drops()) {
       if (given_.contains(line) || is_spent()) continue;
-      auto applied = apply(*program_, edit);
-      if (!applied) continue;
-      const auto rest = std::make_shared<const toy::Program>(std::move(*applied));
-      RepairBudget left = budget_;
-      left.max_steps -= result_.steps;
-      Search search(task_, rest, sizes_, failing_, suspect_, left, everywhere_);
-      search.is_nested_ = true;
-      auto place = search.place_for(mine_.words(line), *program_);
-      result_.steps += search.result_.steps;
+      const auto search = after(edit);
+      if (search == nullptr) continue;
+      auto place = search->place_for(mine_.words(line), *program_);
+      result_.steps += search->result_.steps;
       if (!place) continue;
       result_.repairs.push_back({edit, {std::move(*place)}});
       if (found()) return;
@@ -272,14 +280,9 @@ class Search {
   void try_with_exchange(const std::vector<Edit>& edits) {
     for (const Edit& edit : edits) {
       if (edit.kind != EditKind::kOperands || is_spent()) continue;
-      auto applied = apply(*program_, edit);
-      if (!applied) continue;
-      const auto program = std::make_shared<const toy::Program>(std::move(*applied));
-      RepairBudget left = budget_;
-      left.max_steps -= result_.steps;
-      Search search(task_, program, sizes_, failing_, suspect_, left, everywhere_);
-      search.is_nested_ = true;
-      Repairs both = search.run();
+      const auto search = after(edit);
+      if (search == nullptr) continue;
+      Repairs both = search->run();
       result_.steps += both.steps;
       if (both.repairs.empty()) continue;
       result_.repairs.push_back({edit, {both.repairs.front().edit}});
@@ -509,11 +512,11 @@ class Search {
            likeness(source, mine_, mine_.words(edit.line), edit.line);
   }
   const ProgramTask& task_;
-  const std::shared_ptr<const toy::Program>& program_;
+  const std::shared_ptr<const toy::Program> program_;
   const std::vector<RepairSize>& sizes_;
   const std::size_t failing_;
   const std::uint32_t suspect_;
-  const RepairBudget& budget_;
+  const RepairBudget budget_;
   const std::vector<RepairSize>& everywhere_;
   const StatementLines mine_;
   const std::shared_ptr<const toy::Program> solution_;  // with the learner's loop variables
