@@ -276,7 +276,7 @@ class AskedReading {
   void print(std::string_view markdown) {
     const std::string text =
         markdown_text(TerminalPage({page_.name, markdown}, true).text(), terminal_);
-    const std::size_t rows = std::max<std::size_t>(window_size().rows, 8) - 2;
+    const std::size_t rows = std::max<std::size_t>(screen_size().rows, 8) - 2;
     for (std::size_t at = 0; at < text.size() && !is_left_;) {
       const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
       std::cout << text.substr(at, end - at);
