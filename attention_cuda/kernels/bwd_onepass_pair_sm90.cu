@@ -50,21 +50,27 @@ constexpr std::string_view kBwdPairName = "bwd_onepass_pair_sm90";
 
 std::size_t bwd_onepass_pair_workspace_bytes(const AttentionProblem& problem,
                                              const ExecutionOptions& options) {
-  return bwd_wgmma_arrays(problem, options, nullptr, BwdPairShape::kMostHeadDim,
+  return bwd_wgmma_arrays(problem, options, nullptr, bwd_pair_shape(problem.head_dim).head_dim,
                           BwdPairShape::kTurnsOfTile)
       .bytes;
 }
 
-template <class Element, bool kTakesTurns>
+template <class Element, int kIndex, bool kTakesTurns>
 void launch_bwd_pair(const BackwardCall& call) {
-  using Config = BwdPairConfig<Element, kTakesTurns>;
+  using Config = BwdPairConfig<Element, kBwdPairShapes[kIndex], kTakesTurns>;
   launch_bwd_wgmma<Config>(call, kBwdPairName, bwd_onepass_pair_sm90_kernel<Config>);
+}
+
+template <class Element, int kIndex>
+void launch_bwd_pair(const BackwardCall& call) {
+  call.options.deterministic ? launch_bwd_pair<Element, kIndex, true>(call)
+                             : launch_bwd_pair<Element, kIndex, false>(call);
 }
 
 template <class Element>
 void launch_bwd_pair(const BackwardCall& call) {
-  call.options.deterministic ? launch_bwd_pair<Element, true>(call)
-                             : launch_bwd_pair<Element, false>(call);
+  index_of_shape(kBwdPairShapes, call.problem.head_dim) == 0 ? launch_bwd_pair<Element, 0>(call)
+                                                             : launch_bwd_pair<Element, 1>(call);
 }
 
 void launch_bwd_onepass_pair_sm90(const BackwardCall& call) {

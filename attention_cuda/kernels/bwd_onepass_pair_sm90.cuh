@@ -11,7 +11,7 @@
 //       5  add dQ to the dQ sums                        5  add dQ to the dQ sums
 //     dQ of the last tile;  dK = scale dK;  write dK and dV
 //
-// Shapes   as bwd_onepass_wgmma_sm90.cuh, head_dim to 256
+// Shapes   as bwd_onepass_wgmma_sm90.cuh, head_dim to 256, in tiles for 192 and 256
 // Why      dK and dV of 64 keys and 256 columns are half of a block's registers, so a block has no more
 //          keys. Sums of dQ over 64 keys would be 25.6 bytes per clock and multiprocessor at the tensor
 //          cores' rate, more than L2 adds. A pair sums over 128 keys: 12.8
@@ -23,12 +23,16 @@
 //          sdS^T of each block [64, 64]. S^T or dP^T, dK, dV [64, 128] and dQ [64, 64] in registers
 // Pair     each block loads half of Qi and of dOi for both, sends dS^T of its keys by a bulk copy, and
 //          computes half of the columns of dQ for the keys of both
+// 192      of three panels of columns the first block loads two of Qi and dOi and computes two of dQ, and
+//          warpgroup "scores" has two of dK and dV. The last warpgroup of the pair has no panel of dQ: it
+//          multiplies as its neighbour, and adds nothing
 // Barriers of mbarriers: K, V; "full" and "empty" for each stage of Q, with lse and delta, and for dO; "full"
 //          for each stage of P^T and dS^T. Q and dO are empty when the warpgroups of both blocks have
 //          released them. Nobody waits for P^T and dS^T to be empty: dO of tile i came after all four
 //          warpgroups had finished dV of tile i - 1, and with it dQ of tile i - 2; so did Q for P^T
 // Grid     pairs x kv heads x batch, pairs fastest. Deterministic: as in bwd_onepass_wgmma_sm90.cuh
-// Workspace  delta; fp32 sums of dQ, queries padded to 128 and head_dim to 256; four turns of each tile
+// Workspace  delta; fp32 sums of dQ, queries padded to 128 and head_dim to 192 or 256; four turns of each
+//          tile
 // Traffic  K 1.5 times, V once, Q and dO num_kv_tiles times; num_kv_tiles additions to dQ in fp32 from
 //          registers, 16 bytes each; dQ's sums are then read and written once
 // Source   Dao 2023, FlashAttention-2, Algorithm 2; the exchange of dS between two blocks as in the
@@ -39,8 +43,8 @@
 
 #include "attention_cuda/device/quad_transpose.cuh"
 #include "attention_cuda/kernels/backward_wgmma/pair_loading.cuh"
+#include "attention_cuda/kernels/backward_wgmma/sums_of_dQ.cuh"
 #include "attention_cuda/kernels/backward_wgmma/weights.cuh"
-#include "attention_cuda/ptx/ldmatrix.cuh"
 #include "attention_cuda/ptx/red.cuh"
 #include "attention_cuda/ptx/warpgroup.cuh"
 #include "attention_cuda/ptx/wgmma.cuh"
@@ -73,13 +77,15 @@ class BwdPairComputing {
       ptx::mbarrier_wait(shared_.v_full(), 0);
       clear_unseen_keys();
       warpgroup_ == 0 ? run_scores(first) : run_gradients(first);
+    } else {
+      finish<Config::kHalfColumns>();
     }
-    finish();
   }
 
  private:
   static constexpr int kWarpgroup = Config::kWarpgroup, kPanelBytes = Config::kPanelBytes;
   static constexpr int kBlockQ = Config::kBlockQ, kSteps = kBlockQ / 16;
+  static constexpr bool kLastIsThere = Config::kPanels % Config::kHalfPanels == 0;
 
   __device__ static int thread() { return ptx::recomputed(static_cast<int>(threadIdx.x)); }
   __device__ static int thread_of_warpgroup() { return thread() % kWarpgroup; }
@@ -89,6 +95,16 @@ class BwdPairComputing {
   __device__ static int key() { return key_of_warp() + lane() / 4; }
   __device__ static bool is_first_thread() { return threadIdx.x % kWarpgroup == 0; }
   __device__ int first_panel() const { return Config::kHalfPanels * warpgroup_; }  // of dK and dV
+  /// Of three panels, the second warpgroup of the second block has none. It multiplies as the one before it,
+  /// and adds nothing: so no branch is around wgmma, and the other block's warpgroups take as long.
+  template <int kNumber>
+  __device__ bool has_part_of_dQ() const {
+    return kLastIsThere || kNumber == 0 || rank_ == 0;
+  }
+  template <int kNumber>
+  __device__ int panel_of_dQ() const {
+    return Config::kHalfPanels * rank_ + (has_part_of_dQ<kNumber>() ? kNumber : 0);
+  }
 
   __device__ void sync_warpgroup() const {
     ptx::barrier_sync(Config::kFirstWarpgroup + warpgroup_, kWarpgroup);
@@ -111,18 +127,19 @@ class BwdPairComputing {
     sync_warpgroup();  // all limits are there
     const SeeingAll seeing_all(work_.visible, first_key_, Config::kOwnKeys);
     add_scores_tile<false>(tile, nullptr, seeing_all);
-    float* sums = sums_of(tile);
+    float* sums = sums_of<0>(tile);
     BwdWgmmaTile next = work_.next(tile);
 #pragma unroll 1
     for (; work_.is_there(next); next = work_.next(next)) {
       add_scores_tile<true>(next, sums, seeing_all);
-      sums = sums_of(next);
+      sums = sums_of<0>(next);
     }
     float dQ[Config::kColumnsOfDQ / 2];
     multiply_gradients(dQ, next.number - 1);
     ptx::wgmma_wait<1>();
-    add_dQ(dQ, sums, next.number - 1);
+    add_dQ<0>(dQ, sums, next.number - 1);
     ptx::wgmma_wait<0>();
+    finish<Config::kHalfColumns>();
   }
 
   /// kHasBefore: with dQ and dK of the tile before, whose sums of dQ are at sums_before.
@@ -155,11 +172,11 @@ class BwdPairComputing {
     if (has_unseen_queries(tile.q_tile)) {
       ptx::barrier_sync(Config::kIsCleared, Config::kComputing * kWarpgroup);
     }
-    multiply_registers(dV_, P_, shared_.dO());
+    multiply_registers<Config::kHalfColumns>(dV_, P_, shared_.dO());
     // 5.
     if constexpr (kHasBefore) {
       ptx::wgmma_wait<2>();
-      add_dQ(dQ, sums_before, tile.number - 1);
+      add_dQ<0>(dQ, sums_before, tile.number - 1);
       ptx::wgmma_wait<1>();
       release<true>(shared_.q_empty(1 - stage));
     }
@@ -170,26 +187,27 @@ class BwdPairComputing {
   /// dQ and dK of a tile, two groups of asynchronous products.
   __device__ void multiply_gradients(float (&dQ)[Config::kColumnsOfDQ / 2], std::uint32_t number) {
     const int stage = work_.stage_of(number);
-    multiply_dS_K(dQ, number);
-    load_rounded(dS_, shared_.dS(stage, false));
-    multiply_registers(dK_, dS_, shared_.Q(stage));
+    multiply_dS_K<0>(dQ, number);
+    load_rounded(dS_, shared_.dS(stage, false), Config::kOwnKeys, key_of_warp(), lane());
+    multiply_registers<Config::kHalfColumns>(dK_, dS_, shared_.Q(stage));
   }
 
   // -------------------------------------------------------------------------------- gradients
 
   __device__ void run_gradients(const BwdWgmmaTile& tile) {
     add_gradients_tile<false>(tile, nullptr);
-    float* sums = sums_of(tile);
+    float* sums = sums_of<1>(tile);
     BwdWgmmaTile next = work_.next(tile);
 #pragma unroll 1
     for (; work_.is_there(next); next = work_.next(next)) {
       add_gradients_tile<true>(next, sums);
-      sums = sums_of(next);
+      sums = sums_of<1>(next);
     }
     float dQ[Config::kColumnsOfDQ / 2];
-    multiply_dS_K(dQ, next.number - 1);
+    multiply_dS_K<1>(dQ, next.number - 1);
     ptx::wgmma_wait<0>();
-    add_dQ(dQ, sums, next.number - 1);
+    add_dQ<1>(dQ, sums, next.number - 1);
+    finish<Config::kOtherColumns>();
   }
 
   /// kHasBefore: with dQ of the tile before, whose sums are at sums_before.
@@ -207,11 +225,11 @@ class BwdPairComputing {
     }
     multiply_rows(dP, shared_.V(), shared_.dO());
     // 2.
-    if constexpr (kHasBefore) multiply_dS_K(dQ, tile.number - 1);
+    if constexpr (kHasBefore) multiply_dS_K<1>(dQ, tile.number - 1);
     // 3.
     ptx::mbarrier_wait(shared_.p_full(stage), parity);
-    load_rounded(P_, shared_.P(stage));
-    multiply_registers(dV_, P_, shared_.dO());
+    load_rounded(P_, shared_.P(stage), Config::kOwnKeys, key_of_warp(), lane());
+    multiply_registers<Config::kOtherColumns>(dV_, P_, shared_.dO());
     // 4.
     ptx::wgmma_wait<kHasBefore ? 2 : 1>();
     ptx::mbarrier_wait(shared_.q_full(stage), parity);
@@ -221,11 +239,11 @@ class BwdPairComputing {
     ptx::fence_async_proxy();
     sync_warpgroup();
     if (is_first_thread()) send_dS(stage);
-    multiply_registers(dK_, dS_, shared_.Q(stage));
+    multiply_registers<Config::kOtherColumns>(dK_, dS_, shared_.Q(stage));
     // 5.
     if constexpr (kHasBefore) {
       ptx::wgmma_wait<2>();
-      add_dQ(dQ, sums_before, tile.number - 1);
+      add_dQ<1>(dQ, sums_before, tile.number - 1);
     }
     ptx::wgmma_wait<1>();
     release<false>(shared_.do_empty());
@@ -256,7 +274,15 @@ class BwdPairComputing {
     ptx::wgmma_commit();
   }
 
-  /// `sums` += P^T dO or dS^T Q for the warpgroup's columns, asynchronous.
+  /// The first kColumns of a warpgroup's sums of dK or dV.
+  template <int kColumns>
+  __device__ static auto columns(float (&sums)[Config::kHalfColumns / 2])
+      -> float (&)[kColumns / 2] {
+    return *reinterpret_cast<float(*)[kColumns / 2]>(&sums);
+  }
+
+  /// `sums` += P^T dO or dS^T Q for the warpgroup's kColumns columns, asynchronous.
+  template <int kColumns>
   __device__ void multiply_registers(float (&sums)[Config::kHalfColumns / 2],
                                      const std::uint32_t (&A)[kSteps][4],
                                      ptx::SharedAddress queries) {
@@ -265,23 +291,26 @@ class BwdPairComputing {
         ptx::matrix_descriptor(queries + first_panel() * kPanelBytes, kPanelBytes);
 #pragma unroll
     for (int k = 0; k < kSteps; ++k) {
-      ptx::wgmma<Element>(sums, A[k], B + ptx::descriptor_step(k * 16 * Config::kPanelRowBytes),
-                          true);
+      ptx::wgmma<Element>(columns<kColumns>(sums), A[k],
+                          B + ptx::descriptor_step(k * 16 * Config::kPanelRowBytes), true);
     }
     ptx::wgmma_commit();
   }
 
-  /// dQ = dS K of a tile for the keys of both blocks, and one panel of columns. Asynchronous.
+  /// dQ = dS K of a tile for the keys of both blocks, and one panel of columns. Asynchronous. kNumber: the
+  /// warpgroup's.
+  template <int kNumber>
   __device__ void multiply_dS_K(float (&dQ)[Config::kColumnsOfDQ / 2], std::uint32_t number) {
     const int stage = work_.stage_of(number);
     ptx::mbarrier_wait(shared_.ds_full(stage), work_.parity_of(number));
     ptx::wgmma_fence();
-    const int own_panel = Config::kHalfPanels * rank_ + warpgroup_;
+    const int own_panel = panel_of_dQ<kNumber>(),
+              other_panel = own_panel - Config::kHalfPanels * rank_;
     const std::uint64_t own_A = ptx::matrix_descriptor(shared_.dS(stage, false)),
                         other_A = ptx::matrix_descriptor(shared_.dS(stage, true)),
                         own_B = ptx::matrix_descriptor(shared_.K() + own_panel * kPanelBytes),
                         other_B =
-                            ptx::matrix_descriptor(shared_.other_K() + warpgroup_ * kPanelBytes);
+                            ptx::matrix_descriptor(shared_.other_K() + other_panel * kPanelBytes);
 #pragma unroll
     for (int k = 0; k < Config::kOwnKeys / 16; ++k) {
       const std::uint64_t rows = ptx::descriptor_step(k * 16 * Config::kPanelRowBytes);
@@ -295,26 +324,18 @@ class BwdPairComputing {
     ptx::wgmma_commit();
   }
 
-  /// A warp's 16 keys of P^T or dS^T, as store_rounded wrote them.
-  __device__ void load_rounded(std::uint32_t (&to)[kSteps][4], ptx::SharedAddress tile) {
-#pragma unroll
-    for (int k = 0; k < kSteps; ++k) {
-      ptx::ldmatrix_x4(to[k], matrix_row(tile, Config::kOwnKeys, key_of_warp(), k, lane()));
-    }
-  }
-
   // -------------------------------------------------------------------------------- results
 
   /// Where this thread adds to the sums of dQ.
+  template <int kNumber>
   __device__ float* sums_of(const BwdWgmmaTile& tile) const {
-    const std::int64_t tiles_before =
-        (std::int64_t{work_.b} * arguments_.sizes.num_heads + tile.head) * arguments_.num_q_tiles;
-    const std::int64_t part =
-        (tiles_before + tile.q_tile) * Config::kPartsOfDQ + Config::kComputing * rank_ + warpgroup_;
-    return arguments_.dQ_sums + part * Config::kSumsOfPart + 4 * thread_of_warpgroup();
+    return sums_of_part<Config>(arguments_.dQ_sums, work_.number_of_tile(tile, arguments_),
+                                panel_of_dQ<kNumber>()) +
+           4 * thread_of_warpgroup();
   }
 
   /// Adds the warpgroup's part of dQ of tile `number` to its sums. In turns: when keep_turns says so.
+  template <int kNumber>
   __device__ void add_dQ(const float (&dQ)[Config::kColumnsOfDQ / 2], float* sums,
                          std::uint32_t number) {
     if constexpr (Config::kTakesTurns) {
@@ -322,6 +343,7 @@ class BwdPairComputing {
     }
 #pragma unroll
     for (int i = 0; i < Config::kColumnsOfDQ / 2; i += 4) {
+      if (!has_part_of_dQ<kNumber>()) break;
       const float four[4] = {dQ[i], dQ[i + 1], dQ[i + 2], dQ[i + 3]};
       ptx::red_add_4(sums + i * kWarpgroup, four);
     }
@@ -329,6 +351,7 @@ class BwdPairComputing {
   }
 
   /// Writes the warpgroup's columns of dK and dV.
+  template <int kColumns>
   __device__ void finish() {
     const Sizes& sizes = arguments_.sizes;
     const int num_chunks = (sizes.head_dim - Config::kHalfColumns * warpgroup_) / 8;
@@ -338,9 +361,10 @@ class BwdPairComputing {
       const bool is_key = row < sizes.seqlen_k;
       const int column = Config::kHalfColumns * warpgroup_;
       store_row_of_sums<Element>(arguments_.dK.row(work_.b, work_.kv_head, row) + column, is_key,
-                                 dK_, r, arguments_.softmax_scale, num_chunks, lane());
+                                 columns<kColumns>(dK_), r, arguments_.softmax_scale, num_chunks,
+                                 lane());
       store_row_of_sums<Element>(arguments_.dV.row(work_.b, work_.kv_head, row) + column, is_key,
-                                 dV_, r, 1.F, num_chunks, lane());
+                                 columns<kColumns>(dV_), r, 1.F, num_chunks, lane());
     }
   }
 
@@ -362,7 +386,8 @@ class BwdPairComputing {
     };
     clear(shared_.K(), Config::kPanels, own);
     clear(shared_.V(), Config::kPanels, own);
-    clear(shared_.other_K(), Config::kHalfPanels, other);
+    clear(shared_.other_K(),
+          min(Config::kHalfPanels, Config::kPanels - Config::kHalfPanels * rank_), other);
     sync_computing();
   }
   __device__ bool has_unseen_queries(int q_tile) const {

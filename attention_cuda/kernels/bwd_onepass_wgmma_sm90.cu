@@ -25,8 +25,14 @@ void launch_bwd_shape(const BackwardCall& call) {
 
 template <class Element>
 void launch_bwd_head_dim(const BackwardCall& call) {
-  bwd_wgmma_index(call.problem.head_dim) == 0 ? launch_bwd_shape<Element, 0>(call)
-                                              : launch_bwd_shape<Element, 1>(call);
+  switch (bwd_wgmma_index(call.problem.head_dim)) {
+    case 0:
+      return launch_bwd_shape<Element, 0>(call);
+    case 1:
+      return launch_bwd_shape<Element, 1>(call);
+    default:
+      return launch_bwd_shape<Element, 2>(call);
+  }
 }
 
 void launch_bwd_onepass_wgmma_sm90(const BackwardCall& call) {

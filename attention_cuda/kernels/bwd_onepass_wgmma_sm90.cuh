@@ -17,16 +17,16 @@
 //          multiples of 16 bytes; head_dim to 128
 // Roles    one thread of warpgroup 0 issues all copies, a warp of it brings lse and delta. The other
 //          two warpgroups compute, 64 keys each, and setmaxnreg gives them the first one's registers
-// Tiles    panels of 64 columns in the 128-byte swizzle. sK, sV [128, kHeadDim] stay, with head_dim to
-//          64 beside the sK of the next K/V tile; rings of two sQ and sdO [kBlockQ, kHeadDim]; two
-//          sdS^T [128, kBlockQ]. S^T, dP^T, dK, dV and a warpgroup's part of dQ in registers. Rows of
-//          S^T are keys, so that P^T and dS^T are operands of the next products without a copy. Only dQ
-//          sums over the keys of both warpgroups. It comes a tile later: so none waits for the other
-//          one, and one computes P and dS while the other one multiplies
+// Tiles    for head_dim 64, 96 and 128; others run in the next of these. Panels of 64 columns in the
+//          128-byte swizzle, of 96 columns the second panel half full. sK, sV [128, kHeadDim] stay, with
+//          head_dim to 64 beside the sK of the next K/V tile; rings of two sQ and sdO [kBlockQ,
+//          kHeadDim]; two sdS^T [128, kBlockQ]. S^T, dP^T, dK, dV and a warpgroup's part of dQ in
+//          registers. Rows of S^T are keys, so that P^T and dS^T are operands of the next products
+//          without a copy. Only dQ sums over the keys of both warpgroups. It comes a tile later: so none
+//          waits for the other one, and one computes P and dS while the other one multiplies
 // dQ       each warpgroup writes its part of a tile to shared memory in the order of the fragments,
-//          and one thread adds it to the sums in global memory by a bulk copy. Deterministic: a
-//          thread of warpgroup 0 does, for every second tile, in the order of falling keys. A counter
-//          for each tile says whose turn it is
+//          and one thread adds it to the sums in global memory by a bulk copy. Deterministic: a thread of
+//          warpgroup 0 does, for every second tile, by falling keys. A tile's counter says whose turn it is
 // Barriers "full" and "empty" for V, for each stage of K, of Q, with lse and delta, of dO and of dS^T,
 //          and for the next K/V tile. Named ones: all that compute, each warpgroup
 // Grid     a block for each multiprocessor. The thread that loads takes K/V tiles from a counter in
@@ -35,12 +35,11 @@
 //          around, so that blocks of a head add to different tiles of dQ. With a mask, groups of kv
 //          heads that fill the GPU once: heads fastest, then tiles, each from its first query tile on.
 //          Deterministic: the same, with tiles in falling order
-// Workspace  delta; fp32 sums of dQ, queries padded to 128 and head_dim to 64 or 128; the counters of
-//          K/V tiles and of turns
-// Traffic  K and V once, Q and dO num_kv_tiles times; num_kv_tiles additions to dQ in fp32, which
-//          is then read and written once
-// Against  bwd_onepass_mma_sm80: no thread that computes loads or waits for a copy; operands from
-//          shared memory without ldmatrix; 16 KiB per addition to dQ in place of 128 bytes
+// Workspace  delta; fp32 sums of dQ, queries padded to 128 and head_dim to 64, 96 or 128; the counters
+//          of K/V tiles and of turns
+// Traffic  K and V once, Q and dO num_kv_tiles times; as many additions to dQ, then read and written once
+// Against  bwd_onepass_mma_sm80: no thread that computes loads or waits for a copy; no ldmatrix; 16 KiB per
+//          addition to dQ in place of 128 bytes
 // Source   Dao 2023, FlashAttention-2, Algorithm 2; Shah et al. 2024, FlashAttention-3
 #pragma once
 
@@ -99,12 +98,12 @@ class BwdWgmmaComputing {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const int key = work.first_key + row() + 8 * r;
-      const bool is_key = key < sizes.seqlen_k;
-      store_row_of_sums<typename Config::Element>(arguments_.dK.row(work.b, work.kv_head, key),
-                                                  is_key, dK_, r, arguments_.softmax_scale,
-                                                  sizes.head_dim / 8, lane());
-      store_row_of_sums<typename Config::Element>(arguments_.dV.row(work.b, work.kv_head, key),
-                                                  is_key, dV_, r, 1.F, sizes.head_dim / 8, lane());
+      const auto store = [&](std::uint16_t* to, const auto& sums, float factor) {
+        store_row_of_sums<typename Config::Element>(to, key < sizes.seqlen_k, sums, r, factor,
+                                                    sizes.head_dim / 8, lane());
+      };
+      store(arguments_.dK.row(work.b, work.kv_head, key), dK_, arguments_.softmax_scale);
+      store(arguments_.dV.row(work.b, work.kv_head, key), dV_, 1);
     }
   }
 
@@ -297,6 +296,7 @@ class BwdWgmmaComputing {
     const ptx::SharedAddress sums = shared_.sums(warpgroup_);
 #pragma unroll
     for (int i = 0; i < Config::kColumnsOfDQ / 2; i += 4) {
+      if (2 * i >= columns_of_part<Config>(Config::kComputing - 1) && warpgroup_ > 0) break;
       ptx::store_shared(sums + 16 * (i / 4 * kWarpgroup + thread() % kWarpgroup),
                         make_float4(dQ[i], dQ[i + 1], dQ[i + 2], dQ[i + 3]));
     }
@@ -307,9 +307,9 @@ class BwdWgmmaComputing {
       ptx::mbarrier_arrive(shared_.sums_full(warpgroup_, tile.number));
       return;
     }
-    const std::int64_t part =
-        work_.number_of_tile(tile, arguments_) * Config::kComputing + warpgroup_;
-    ptx::add_floats(arguments_.dQ_sums + part * Config::kSumsOfPart, sums, 4 * Config::kSumsOfPart);
+    ptx::add_floats(sums_of_part<Config>(arguments_.dQ_sums, work_.number_of_tile(tile, arguments_),
+                                         warpgroup_),
+                    sums, bytes_of_part<Config>(warpgroup_));
     ptx::commit_stores();
   }
 
@@ -344,7 +344,7 @@ class BwdWgmmaComputing {
   int warpgroup_;
   SeeingAll seeing_all_;
   IndexRange
-      seeing_;  // the queries that see a key. At head_dim 128 it is faster to compute them again
+      seeing_;  // the queries that see a key. Above head_dim 64 it is faster to compute them again
   float S_[Config::kBlockQ / 2], dP_[Config::kBlockQ / 2];  // 64 rows
   std::uint32_t P_[Config::kBlockQ / 16][4], dS_[Config::kBlockQ / 16][4];
   float dK_[Config::kHeadDim / 2], dV_[Config::kHeadDim / 2];

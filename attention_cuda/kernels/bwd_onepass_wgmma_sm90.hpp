@@ -22,7 +22,10 @@ struct BwdWgmmaShape {
 
   /// Of sK. A second one is faster at head_dim 64, and not at 128.
   constexpr int key_stages() const { return head_dim <= 64 ? 2 : 1; }
-  constexpr int num_panels() const { return head_dim / WgmmaShape::kPanelColumns; }
+  /// The last one may be half full.
+  constexpr int num_panels() const {
+    return (head_dim + WgmmaShape::kPanelColumns - 1) / WgmmaShape::kPanelColumns;
+  }
   constexpr int keys_bytes() const { return kBlockKV * num_panels() * kPanelRowBytes; }
   constexpr int queries_bytes() const { return block_q * num_panels() * kPanelRowBytes; }
   /// dS^T [kBlockKV, block_q].
@@ -48,12 +51,21 @@ struct BwdWgmmaShape {
   }
 };
 
-inline constexpr BwdWgmmaShape kBwdWgmmaShapes[] = {{64, 128}, {128, 64}};
+inline constexpr BwdWgmmaShape kBwdWgmmaShapes[] = {{64, 128}, {96, 64}, {128, 64}};
 inline constexpr int kBwdWgmmaMostHeadDim = 128;
+
+/// The first of these shapes, of which each takes longer rows than the one before, that takes head_dim; the
+/// last one if none does.
+template <class Shape, std::size_t kShapes>
+constexpr int index_of_shape(const Shape (&shapes)[kShapes], std::int64_t head_dim) {
+  int index = 0;
+  while (index + 1 < static_cast<int>(kShapes) && shapes[index].head_dim < head_dim) ++index;
+  return index;
+}
 
 /// The row of kBwdWgmmaShapes for a head_dim.
 constexpr int bwd_wgmma_index(std::int64_t head_dim) {
-  return head_dim <= kBwdWgmmaShapes[0].head_dim ? 0 : 1;
+  return index_of_shape(kBwdWgmmaShapes, head_dim);
 }
 
 /// The counters of a call: of K/V tiles, and with turns those of each tile of dQ. heads: of the batch.
@@ -121,10 +133,12 @@ inline BlockWork bwd_wgmma_key_work(const BwdWgmmaShape& shape, bool with_dQ) {
   work.mbarrier_waits += 3;  // dS^T of both warpgroups, room for it, and for the sums
   work.mbarrier_arrivals += 2;
   work.num_barriers = 1;
-  // Each warpgroup has 64 queries, or half of the columns of the only 64.
-  work.products.push_back({queries, head_dim, keys, rows,
-                           queries == rows ? head_dim / BwdWgmmaShape::kComputing : head_dim,
-                           Operand::kShared, Operand::kSharedColumns});
+  // Each warpgroup has 64 queries, or a panel of the columns of the only 64.
+  const bool divides_columns = queries == rows;
+  work.products.push_back(
+      {queries, divides_columns ? shape.num_panels() * WgmmaShape::kPanelColumns : head_dim, keys,
+       rows, divides_columns ? WgmmaShape::kPanelColumns : head_dim, Operand::kShared,
+       Operand::kSharedColumns});
   work.stored.bytes = shape.gradient_bytes() + shape.sums_bytes();
   work.added_in_bulk_bytes = shape.sums_bytes();
   return work;

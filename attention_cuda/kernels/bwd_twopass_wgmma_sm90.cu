@@ -76,8 +76,8 @@ void launch_two_passes(const BackwardCall& call) {
 
 template <class Element>
 void launch_two_passes_of(const BackwardCall& call) {
-  bwd_wgmma_index(call.problem.head_dim) == 0 ? launch_two_passes<Element, 0>(call)
-                                              : launch_two_passes<Element, 1>(call);
+  two_pass_wgmma_index(call.problem.head_dim) == 0 ? launch_two_passes<Element, 0>(call)
+                                                   : launch_two_passes<Element, 1>(call);
 }
 
 void launch_bwd_twopass_wgmma_sm90(const BackwardCall& call) {

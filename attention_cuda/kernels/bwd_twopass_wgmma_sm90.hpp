@@ -34,6 +34,11 @@ struct QueryPassShape {
 inline constexpr QueryPassShape kQueryPassShapes[] = {{64, 128}, {128, 64}};
 inline constexpr BwdWgmmaShape kKeyPassShapes[] = {{64, 64}, {128, 64}};
 
+/// The row of both tables for a head_dim.
+constexpr int two_pass_wgmma_index(std::int64_t head_dim) {
+  return index_of_shape(kKeyPassShapes, head_dim);
+}
+
 /// dQ of one pair of tiles. dS stays in registers.
 inline BlockWork wgmma_query_work(const QueryPassShape& shape) {
   const std::int64_t queries = QueryPassShape::kBlockQ, keys = shape.block_kv,
@@ -53,7 +58,7 @@ inline BlockWork wgmma_query_work(const QueryPassShape& shape) {
 }
 
 inline Launches bwd_twopass_wgmma_launches(const TilesRequest& request) {
-  const int index = bwd_wgmma_index(request.problem.head_dim);
+  const int index = two_pass_wgmma_index(request.problem.head_dim);
   const QueryPassShape& queries = kQueryPassShapes[index];
   const BwdWgmmaShape& keys = kKeyPassShapes[index];
   LaunchTiles key_pass = for_dKV(

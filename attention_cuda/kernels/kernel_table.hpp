@@ -147,7 +147,7 @@ inline constexpr TableRow kKernelTable[] = {
      "bwd_onepass", bwd_onepass_mma_launches},
     {keeping_dQ(also_ordered(
          with_wgmma({"bwd_onepass_pair_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource},
-                    BwdPairShape::kMostHeadDim))),
+                    kBwdPairMostHeadDim))),
      "bwd_onepass", bwd_onepass_pair_launches},
     {stoppable(keeping_dQ(also_ordered(
          with_wgmma({"bwd_onepass_wgmma_sm90", "bwd-onepass", k16Bits, 90, kBackwardSource},

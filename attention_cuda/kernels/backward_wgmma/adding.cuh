@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "attention_cuda/kernels/backward_wgmma/key_tiles.cuh"
+#include "attention_cuda/kernels/backward_wgmma/sums_of_dQ.cuh"
 #include "attention_cuda/ptx/turn.cuh"
 
 namespace flashlab::cuda {
@@ -28,9 +29,8 @@ __device__ void add_in_turn(const BwdWgmmaShared<Config>& shared,
 #pragma unroll 1
       for (int warpgroup = 0; warpgroup < Config::kComputing; ++warpgroup) {
         ptx::mbarrier_wait(shared.sums_full(warpgroup, tile.number), tile.number / 2 % 2);
-        const std::int64_t part = (turns - arguments.turns) * Config::kComputing + warpgroup;
-        ptx::add_floats(arguments.dQ_sums + part * Config::kSumsOfPart, shared.sums(warpgroup),
-                        4 * Config::kSumsOfPart);
+        ptx::add_floats(sums_of_part<Config>(arguments.dQ_sums, turns - arguments.turns, warpgroup),
+                        shared.sums(warpgroup), bytes_of_part<Config>(warpgroup));
         ptx::commit_stores();
         ptx::wait_stores_read<0>();
         ptx::mbarrier_arrive(shared.sums_empty(warpgroup));

@@ -10,46 +10,11 @@
 #include "attention_cuda/detail/workspace.hpp"
 #include "attention_cuda/device/backward_launch.cuh"
 #include "attention_cuda/device/launch.cuh"
-#include "attention_cuda/device/quad_transpose.cuh"
 #include "attention_cuda/kernels/backward_wgmma/loading.cuh"
+#include "attention_cuda/kernels/backward_wgmma/sums_of_dQ.cuh"
 #include "attention_cuda/kernels/forward_wgmma/launch.cuh"
 
 namespace flashlab::cuda {
-
-/// One block converts a tile of sums into rows of dQ.
-template <class Config>
-__global__ void __launch_bounds__(Config::kPartsOfDQ* Config::kWarpgroup)
-    dQ_of_wgmma_sums_kernel(DeviceTensor<std::uint16_t> dQ, const float* dQ_sums, const Sizes sizes,
-                            float softmax_scale) {
-  ptx::wait_for_previous_kernels();  // the sums are complete
-  const auto num_tiles = static_cast<int>(ceil_div(sizes.seqlen_q, Config::kBlockQ));
-  const Place place = place_of(blockIdx.x, num_tiles, sizes);
-  const int thread = static_cast<int>(threadIdx.x), warpgroup = thread / Config::kWarpgroup;
-  const auto* const from =
-      reinterpret_cast<const float4*>(dQ_sums +
-                                      (std::int64_t{blockIdx.x} * Config::kPartsOfDQ + warpgroup) *
-                                          Config::kSumsOfPart) +
-      thread % Config::kWarpgroup;
-  float sums[Config::kColumnsOfDQ / 2];
-#pragma unroll
-  for (int i = 0; i < Config::kColumnsOfDQ / 8; ++i) {
-    const float4 four = from[i * Config::kWarpgroup];
-    sums[4 * i] = four.x;
-    sums[4 * i + 1] = four.y;
-    sums[4 * i + 2] = four.z;
-    sums[4 * i + 3] = four.w;
-  }
-  const int first_chunk = Config::kDividesColumns ? warpgroup * Config::kColumnsOfDQ / 8 : 0;
-  const int first_row = place.part * Config::kBlockQ +
-                        (Config::kDividesColumns ? 0 : warpgroup * BwdWgmmaShape::kRowsOfWarpgroup);
-#pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    const int row = first_row + thread % Config::kWarpgroup / 32 * 16 + thread % 32 / 4 + 8 * r;
-    store_row_of_sums<typename Config::Element>(dQ.row(place.b, place.h, row) + 8 * first_chunk,
-                                                row < sizes.seqlen_q, sums, r, softmax_scale,
-                                                sizes.head_dim / 8 - first_chunk, thread % 32);
-  }
-}
 
 /// Room for any of the tiles, and for bwd_onepass_mma_sm80, which runs tensors that this kernel cannot.
 struct BwdWgmmaArrays {

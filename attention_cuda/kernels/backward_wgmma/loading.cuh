@@ -34,23 +34,25 @@ struct BwdWgmmaConfig {
   static constexpr int kGradientBytes = kShape.gradient_bytes();
   static constexpr int kStatisticsBytes = kShape.statistics_bytes();
   static constexpr int kSharedBytes = kShape.shared_bytes(), kSumsBytes = kShape.sums_bytes();
-  // Warpgroups divide a tile of dQ [kBlockQ, kHeadDim]: by columns, or if it has 128 queries by those.
+  // Warpgroups divide a tile of dQ [kBlockQ, kHeadDim]: by panels, or if it has 128 queries by those.
   static constexpr bool kDividesColumns = kBlockQ == BwdWgmmaShape::kRowsOfWarpgroup;
-  static constexpr int kColumnsOfDQ = kDividesColumns ? kHeadDim / kComputing : kHeadDim;
-  static constexpr int kPartsOfDQ = kComputing, kSumsOfPart = kBlockQ * kHeadDim / kPartsOfDQ;
+  static constexpr int kColumnsOfDQ = kDividesColumns ? WgmmaShape::kPanelColumns : kHeadDim;
+  static constexpr int kPartsOfDQ = kComputing, kSumsOfTile = kBlockQ * kHeadDim;
+  static constexpr int kSumsOfPart = BwdWgmmaShape::kRowsOfWarpgroup * kColumnsOfDQ;
   // Shares of the 168 registers that the launch allocates for each of 384 threads.
   static constexpr int kLoadingRegisters = 24, kComputingRegisters = 240;
-  // Named barriers: one for all that compute, then one for each warpgroup.
-  static constexpr int kAllComputing = 1, kFirstWarpgroup = 2;
+  static constexpr int kAllComputing = 1, kFirstWarpgroup = 2;  // named barriers; one for each
   static_assert(kSharedBytes <= 227 << 10, "a block has at most 227 KiB");
-  static_assert(kDividesColumns || kBlockQ == kComputing * BwdWgmmaShape::kRowsOfWarpgroup);
+  static_assert(!kAddsDQ ||
+                (kDividesColumns ? kPanels == kComputing
+                                 : kBlockQ == kComputing * BwdWgmmaShape::kRowsOfWarpgroup));
 };
 
 struct BwdWgmmaArguments {
   DeviceTensor<const float> lse;
   DeviceTensor<std::uint16_t> dK, dV;  // bf16 or fp16
   const float* delta;                  // [batch, num_heads, seqlen_q]
-  float* dQ_sums;                      // [batch, num_heads, query tiles][kBlockQ kHeadDim]
+  float* dQ_sums;                      // [batch, num_heads, query tiles][kSumsOfTile]
   Sizes sizes;
   MaskArguments mask;
   float softmax_scale;
@@ -73,7 +75,7 @@ class BwdWgmmaShared {
  public:
   /// memory: at a multiple of WgmmaShape::kAlignment.
   __device__ explicit BwdWgmmaShared(unsigned char* memory) : K_(ptx::shared_address(memory)) {}
-  /// From here on, the compiler knows that all lanes of a warp have the same addresses.
+  /// The compiler knows from here on that a warp's addresses are the same.
   __device__ void make_uniform() { K_ = ptx::uniform(K_); }
   /// [kBlockKV, kHeadDim] each.
   __device__ ptx::SharedAddress K(int stage) const { return K_ + stage * Config::kKeysBytes; }
@@ -93,7 +95,7 @@ class BwdWgmmaShared {
   }
   /// lse log2(e) [kBlockQ], delta [kBlockQ].
   __device__ ptx::SharedAddress statistics(int stage) const {
-    return sums(Config::kComputing) + stage * Config::kStatisticsBytes;
+    return sums(0) + 4 * Config::kSumsOfTile + stage * Config::kStatisticsBytes;
   }
   /// [kBlockKV][2]: the first query that sees a key, and their number.
   __device__ ptx::SharedAddress limits() const { return statistics(Config::kStages); }
@@ -382,8 +384,7 @@ __device__ inline void store_limits(ptx::SharedAddress to, const VisibleKeys& vi
   ptx::store_shared(to + 8 * row, __int_as_float(first), __int_as_float(max(0, end - first)));
 }
 
-/// By num_threads threads, of which this one is number `thread`: sets the rows of a tile [rows, panels]
-/// that are not in `kept` to 0.
+/// By num_threads threads, this one being `thread`: clears the rows of a tile [rows, panels] that are not `kept`.
 __device__ inline void clear_rows(ptx::SharedAddress tile, int rows, int num_panels,
                                   const IndexRange& kept, int thread, int num_threads) {
   constexpr int kRowBytes = BwdWgmmaShape::kPanelRowBytes, kWords = kRowBytes / 4;

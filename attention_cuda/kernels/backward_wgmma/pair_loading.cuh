@@ -11,34 +11,36 @@
 namespace flashlab::cuda {
 
 /// kTakesTurnsOf: whether pairs add to dQ in a fixed order.
-template <class ElementType, bool kTakesTurnsOf>
+template <class ElementType, BwdPairShape kShapeOf, bool kTakesTurnsOf>
 struct BwdPairConfig {
   using Element = ElementType;
   using Shape = BwdPairShape;
-  static constexpr int kClusterBlocks = Shape::kBlocks, kHeadDim = Shape::kMostHeadDim;
+  static constexpr BwdPairShape kShape = kShapeOf;
+  static constexpr int kClusterBlocks = Shape::kBlocks, kHeadDim = kShape.head_dim;
   static constexpr int kBlockQ = Shape::kBlockQ, kOwnKeys = Shape::kOwnKeys;
   static constexpr int kBlockKV = Shape::kBlockKV;  // of both blocks
   static constexpr int kComputing = Shape::kComputing, kStages = Shape::kStages;
-  static constexpr int kThreads = Shape::kNumThreads, kSharedBytes = Shape::kSharedBytes;
+  static constexpr int kThreads = Shape::kNumThreads, kSharedBytes = kShape.shared_bytes();
   static constexpr int kWarpgroup = WgmmaShape::kWarpgroupThreads;
   static constexpr int kPanelRowBytes = BwdWgmmaShape::kPanelRowBytes;
-  static constexpr int kPanels = Shape::kPanels, kPanelBytes = Shape::kPanelBytes;
+  static constexpr int kPanels = kShape.num_panels(), kPanelBytes = Shape::kPanelBytes;
   static constexpr int kStatisticsBytes = Shape::kStatisticsBytes;
   /// Each block loads half of a tile's panels for both, and computes dQ for those columns. Each
   /// warpgroup computes half of the columns of dK and dV.
-  static constexpr int kHalfPanels = kPanels / 2, kHalfColumns = kHeadDim / 2;
-  static constexpr int kColumnsOfDQ = kHalfColumns / kComputing;  // of a warpgroup
-  static constexpr int kPartsOfDQ = kClusterBlocks * kComputing;
+  static constexpr int kHalfPanels = kShape.half_panels(), kHalfColumns = kShape.half_columns();
+  static constexpr int kOtherColumns = kHeadDim - kHalfColumns;   // of the second warpgroup
+  static constexpr int kColumnsOfDQ = WgmmaShape::kPanelColumns;  // of a warpgroup
+  static constexpr int kPartsOfDQ = kPanels;
   static constexpr int kTurnsOfTile = Shape::kTurnsOfTile;
-  static constexpr int kSumsOfPart = kBlockQ * kColumnsOfDQ;
-  static constexpr int kSumsBytes = 4 * kPartsOfDQ * kSumsOfPart;
+  static constexpr int kSumsOfPart = kBlockQ * kColumnsOfDQ, kSumsOfTile = kBlockQ * kHeadDim;
+  static constexpr int kSumsBytes = 4 * kSumsOfTile;
   static constexpr bool kDividesColumns = true, kTakesTurns = kTakesTurnsOf;
   // Shares of the 168 registers that the launch allocates for each of 384 threads.
   static constexpr int kLoadingRegisters = 24, kComputingRegisters = 240;
   // Named barriers: both computing warpgroups; dO without what nobody sees; each warpgroup.
   static constexpr int kAllComputing = 1, kIsCleared = 2, kFirstWarpgroup = 3;
   static_assert(kBlockQ == kOwnKeys && kBlockKV == kClusterBlocks * kOwnKeys);
-  static_assert(kColumnsOfDQ == WgmmaShape::kPanelColumns, "a part of dQ is one panel of K");
+  static_assert(kHalfPanels == kComputing, "a warpgroup's part of dQ is one panel of K");
   static_assert(kSharedBytes <= 227 << 10, "a block has at most 227 KiB");
 };
 
@@ -143,7 +145,8 @@ __device__ void load_tiles(const BwdPairShared<Config>& shared, const BwdWgmmaWo
   constexpr int kColumns = WgmmaShape::kPanelColumns, kPanelBytes = Config::kPanelBytes;
   constexpr std::uint32_t kTileBytes = Config::kPanels * kPanelBytes;
   constexpr std::uint16_t kBothBlocks = (1 << Config::kClusterBlocks) - 1;
-  const int first_panel = rank * Config::kHalfPanels;  // of dQ, and of the loads for both
+  const int first_panel = rank * Config::kHalfPanels,  // of dQ, and of the loads for both
+      end_panel = min(first_panel + Config::kHalfPanels, Config::kPanels);
   const int own_key = work.first_key + rank * Config::kOwnKeys;
   const int other_key = work.first_key + (1 - rank) * Config::kOwnKeys;
   const auto load_keys = [&](ptx::SharedAddress to, const ptx::TensorMap& map,
@@ -156,16 +159,16 @@ __device__ void load_tiles(const BwdPairShared<Config>& shared, const BwdWgmmaWo
   const auto load_queries = [&](ptx::SharedAddress to, const ptx::TensorMap& map,
                                 ptx::SharedAddress full, const BwdWgmmaTile& tile) {
     ptx::mbarrier_arrive_expect(full, kTileBytes);
-    for (int panel = first_panel; panel < first_panel + Config::kHalfPanels; ++panel) {
+    for (int panel = first_panel; panel < end_panel; ++panel) {
       ptx::load_box_of_cluster(to + panel * kPanelBytes, map, full, kBothBlocks, panel * kColumns,
                                tile.q_tile * Config::kBlockQ, tile.head, work.b);
     }
   };
   if (work.first_tile >= work.end_tile) return;
-  ptx::mbarrier_arrive_expect(shared.k_full(), kTileBytes + Config::kHalfPanels * kPanelBytes);
+  ptx::mbarrier_arrive_expect(shared.k_full(),
+                              kTileBytes + (end_panel - first_panel) * kPanelBytes);
   load_keys(shared.K(), K_map, shared.k_full(), 0, Config::kPanels, own_key);
-  load_keys(shared.other_K(), K_map, shared.k_full(), first_panel,
-            first_panel + Config::kHalfPanels, other_key);
+  load_keys(shared.other_K(), K_map, shared.k_full(), first_panel, end_panel, other_key);
   ptx::mbarrier_arrive_expect(shared.v_full(), kTileBytes);
   load_keys(shared.V(), V_map, shared.v_full(), 0, Config::kPanels, own_key);
   // The first wait for each stage succeeds: the phase before the first one counts as complete.
@@ -187,7 +190,8 @@ __device__ void keep_turns(const BwdPairShared<Config>& shared, const BwdWgmmaWo
 #pragma unroll 1
   for (BwdWgmmaTile tile = work.first(arguments.sizes); work.is_there(tile);
        tile = work.next(tile)) {
-    int* const turns = arguments.turns + work.number_of_tile(tile, arguments) * Config::kPartsOfDQ +
+    int* const turns = arguments.turns +
+                       work.number_of_tile(tile, arguments) * Config::kTurnsOfTile +
                        Config::kComputing * rank + warpgroup;
     ptx::wait_for_turn(turns, work.blocks_before(tile.q_tile, arguments.sizes));
     ptx::mbarrier_arrive(shared.may_add(warpgroup));

@@ -12,6 +12,7 @@
 #include "attention_cuda/ptx/bulk_copy.cuh"
 #include "attention_cuda/ptx/convert.cuh"
 #include "attention_cuda/ptx/exp2.cuh"
+#include "attention_cuda/ptx/ldmatrix.cuh"
 #include "attention_cuda/ptx/shared_memory.cuh"
 #include "attention_cuda/ptx/stmatrix.cuh"
 
@@ -120,6 +121,17 @@ __device__ __forceinline__ void store_rounded(ptx::SharedAddress tile, int panel
   for (int k = 0; k < kSteps; ++k) {
     ptx::store_matrices(matrix_row(tile, panel_rows, first_key, k, lane), from[k][0], from[k][1],
                         from[k][2], from[k][3]);
+  }
+}
+
+/// Reads them again.
+template <int kSteps>
+__device__ __forceinline__ void load_rounded(std::uint32_t (&to)[kSteps][4],
+                                             ptx::SharedAddress tile, int panel_rows, int first_key,
+                                             int lane) {
+#pragma unroll
+  for (int k = 0; k < kSteps; ++k) {
+    ptx::ldmatrix_x4(to[k], matrix_row(tile, panel_rows, first_key, k, lane));
   }
 }
 

@@ -112,8 +112,10 @@ TEST_CASE("each product of a kernel multiplies its scores by head_dim", "[compar
         for (const BlockProduct& product : work.products) {
           const bool is_of_scores = product.depth == first.depth && product.rows == first.rows &&
                                     product.columns == first.columns;
-          CHECK(product.rows * product.columns * product.depth ==
-                scores * first.depth * (is_of_scores ? work.score_copies : 1));
+          const std::int64_t multiplied = product.rows * product.columns * product.depth,
+                             wanted = scores * first.depth * (is_of_scores ? work.score_copies : 1);
+          CHECK(multiplied >= wanted);  // three panels in two halves
+          if (first.depth == head_dim) CHECK(multiplied == wanted);
           CHECK(product.num_parts() * product.part_rows * product.part_columns ==
                 product.rows * product.columns);
         }
