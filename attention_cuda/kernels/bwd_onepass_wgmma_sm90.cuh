@@ -325,9 +325,8 @@ class BwdWgmmaComputing {
     sync_computing();
   }
   __device__ void clear_unseen_queries(ptx::SharedAddress rows, int q_tile) {
-    const IndexRange seeing = Config::kDividesColumns
-                                  ? work_.seeing_queries(q_tile, arguments_.sizes)
-                                  : work_.seeing_queries(q_tile, seeing_);
+    const IndexRange seeing = Config::kHeadDim > 96 ? work_.seeing_queries(q_tile, arguments_.sizes)
+                                                    : work_.seeing_queries(q_tile, seeing_);
     const int queries = arguments_.sizes.seqlen_q - q_tile * Config::kBlockQ;
     if (seeing.first <= 0 && seeing.end >= min(Config::kBlockQ, queries)) return;
     clear(rows, Config::kBlockQ, seeing);
@@ -344,7 +343,7 @@ class BwdWgmmaComputing {
   int warpgroup_;
   SeeingAll seeing_all_;
   IndexRange
-      seeing_;  // the queries that see a key. Above head_dim 64 it is faster to compute them again
+      seeing_;  // the queries that see a key. At head_dim 128 it is faster to compute them again
   float S_[Config::kBlockQ / 2], dP_[Config::kBlockQ / 2];  // 64 rows
   std::uint32_t P_[Config::kBlockQ / 16][4], dS_[Config::kBlockQ / 16][4];
   float dK_[Config::kHeadDim / 2], dV_[Config::kHeadDim / 2];
