@@ -9,7 +9,7 @@ for that generation alone, and only if --arch names it.
 --check: exit code 1 if a tensor-core kernel spills registers at a head_dim of 128 or less, if a wgmma
 kernel spills at any, or if ptxas had to serialise wgmma (its warnings C75xx). The portable flash2 that
 takes a state is exempt: it spills up to 28 bytes (head_dim 256) while it loads that, before its loop. The backward wgmma
-kernel may spill 48 bytes.
+kernel may spill 48 bytes, and the forward one 8, once for each query tile.
 """
 import argparse
 import concurrent.futures
@@ -27,8 +27,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 FLAGS = ["-std=c++20", "-O3", "-lineinfo", "-Werror=all-warnings", "-Xcompiler=-Wall,-Wextra",
          "-Xptxas=-v", "-I."]
 LARGEST_WITHOUT_SPILLS = 128  # head_dim
-# Bytes; others: none. Of the first one: in the warp that brings statistics, which has 24 registers.
-ALLOWED_SPILLS = {"bwd_onepass_fp16x3_sm90": 24, "bwd_onepass_wgmma_sm90": 48}
+# Bytes; others: none. All in warps that load or bring statistics, which have 24 registers.
+ALLOWED_SPILLS = {"bwd_onepass_fp16x3_sm90": 24, "bwd_onepass_wgmma_sm90": 48, "flash2_wgmma_sm90": 8}
 KERNEL = re.compile(r"Compiling entry function '(?P<name>\w+)' for 'sm_(?P<arch>\w+)'")
 STACK = re.compile(r"(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, "
                    r"(?P<loads>\d+) bytes spill loads")

@@ -20,17 +20,16 @@
 //          the columns of dK and dV. Products of all 64 rows and 64 columns read each operand once
 // Tiles    panels of 64 columns in the 128-byte swizzle. sK, sV [64, kHeadDim] stay, and half of the
 //          columns of the other block's sK. Two sQ and one sdO [64, kHeadDim], two sP^T [64, 64], two
-//          sdS^T of each block [64, 64]; for head_dim 192 two sdO and three sdS^T. S^T or dP^T, dK, dV [64, 128] and dQ [64, 64] in registers
+//          sdS^T of each block [64, 64]. S^T or dP^T, dK, dV [64, 128] and dQ [64, 64] in registers
 // Pair     each block loads half of Qi and of dOi for both, sends dS^T of its keys by a bulk copy, and
 //          computes half of the columns of dQ for the keys of both
 // 192      of three panels of columns the first block loads two of Qi and dOi and computes two of dQ, and
 //          warpgroup "scores" has two of dK and dV. The last warpgroup of the pair has no panel of dQ: it
 //          multiplies as its neighbour, and adds nothing
-// Barriers of mbarriers: K, V; "full" and "empty" for each stage of Q, with lse and delta, and of dO; "full"
+// Barriers of mbarriers: K, V; "full" and "empty" for each stage of Q, with lse and delta, and for dO; "full"
 //          for each stage of P^T and dS^T. Q and dO are empty when the warpgroups of both blocks have
-//          released them. Nobody waits for P^T and dS^T to be empty: with D stages of dO, dO of tile i came
-//          after all four warpgroups had finished dV of tile i - D, and with it dQ of tile i - D - 1,
-//          whose dS^T tile i overwrites. Q of tile i came after the reads of P^T of tile i - 2
+//          released them. Nobody waits for P^T and dS^T to be empty: dO of tile i came after all four
+//          warpgroups had finished dV of tile i - 1, and with it dQ of tile i - 2; so did Q for P^T
 // Grid     pairs x kv heads x batch, pairs fastest. Deterministic: as in bwd_onepass_wgmma_sm90.cuh
 // Workspace  delta; fp32 sums of dQ, queries padded to 128 and head_dim to 192 or 256; four turns of each
 //          tile
@@ -107,12 +106,6 @@ class BwdPairComputing {
     return Config::kHalfPanels * rank_ + (has_part_of_dQ<kNumber>() ? kNumber : 0);
   }
 
-  /// The named barrier of a tile's dO without what nobody sees: another one for each stage, since "gradients"
-  /// may be a tile ahead.
-  __device__ static int is_cleared(const BwdWgmmaTile& tile) {
-    return Config::kIsCleared + static_cast<int>(tile.number % Config::kStagesOfDO);
-  }
-
   __device__ void sync_warpgroup() const {
     ptx::barrier_sync(Config::kFirstWarpgroup + warpgroup_, kWarpgroup);
   }
@@ -175,11 +168,11 @@ class BwdPairComputing {
     store_rounded(shared_.P(stage), Config::kOwnKeys, key_of_warp(), P_, lane());
     ptx::mbarrier_arrive(shared_.p_full(stage));
     // 4.
-    ptx::mbarrier_wait(shared_.do_full(tile.number), shared_.parity_of_dO(tile.number));
+    ptx::mbarrier_wait(shared_.do_full(), tile.number % 2);
     if (has_unseen_queries(tile.q_tile)) {
-      ptx::barrier_sync(is_cleared(tile), Config::kComputing * kWarpgroup);
+      ptx::barrier_sync(Config::kIsCleared, Config::kComputing * kWarpgroup);
     }
-    multiply_registers<Config::kHalfColumns>(dV_, P_, shared_.dO(tile.number));
+    multiply_registers<Config::kHalfColumns>(dV_, P_, shared_.dO());
     // 5.
     if constexpr (kHasBefore) {
       ptx::wgmma_wait<1>();
@@ -187,14 +180,14 @@ class BwdPairComputing {
       add_dQ<0>(dQ, sums_before, tile.number - 1);
     }
     ptx::wgmma_wait<0>();
-    release<false>(shared_.do_empty(tile.number));
+    release<false>(shared_.do_empty());
   }
 
   /// dQ and dK of a tile, two groups of asynchronous products.
   __device__ void multiply_gradients(float (&dQ)[Config::kColumnsOfDQ / 2], std::uint32_t number) {
     const int stage = work_.stage_of(number);
     multiply_dS_K<0>(dQ, number);
-    load_rounded(dS_, shared_.dS(number, false), Config::kOwnKeys, key_of_warp(), lane());
+    load_rounded(dS_, shared_.dS(stage, false), Config::kOwnKeys, key_of_warp(), lane());
     multiply_registers<Config::kHalfColumns>(dK_, dS_, shared_.Q(stage));
   }
 
@@ -224,42 +217,42 @@ class BwdPairComputing {
     float dP[kBlockQ / 2], dQ[Config::kColumnsOfDQ / 2];
     shared_.recompute();
     // 1.
-    ptx::mbarrier_wait(shared_.do_full(tile.number), shared_.parity_of_dO(tile.number));
-    clear_unseen_queries(shared_.dO(tile.number), tile.q_tile);
+    ptx::mbarrier_wait(shared_.do_full(), tile.number % 2);
+    clear_unseen_queries(shared_.dO(), tile.q_tile);
     if (has_unseen_queries(tile.q_tile)) {
-      ptx::barrier_arrive(is_cleared(tile), Config::kComputing * kWarpgroup);
+      ptx::barrier_arrive(Config::kIsCleared, Config::kComputing * kWarpgroup);
     }
-    multiply_rows(dP, shared_.V(), shared_.dO(tile.number));
+    multiply_rows(dP, shared_.V(), shared_.dO());
     // 2.
     if constexpr (kHasBefore) multiply_dS_K<1>(dQ, tile.number - 1);
     // 3.
     ptx::mbarrier_wait(shared_.p_full(stage), parity);
     load_rounded(P_, shared_.P(stage), Config::kOwnKeys, key_of_warp(), lane());
-    multiply_registers<Config::kOtherColumns>(dV_, P_, shared_.dO(tile.number));
+    multiply_registers<Config::kOtherColumns>(dV_, P_, shared_.dO());
     // 4.
     ptx::wgmma_wait<kHasBefore ? 2 : 1>();
     ptx::mbarrier_wait(shared_.q_full(stage), parity);
     differentiate<Element>(dP, P_, shared_.statistics(stage) + 4 * kBlockQ, lane());
     round<Element>(dS_, dP);
-    store_rounded(shared_.dS(tile.number, false), Config::kOwnKeys, key_of_warp(), dS_, lane());
+    store_rounded(shared_.dS(stage, false), Config::kOwnKeys, key_of_warp(), dS_, lane());
     ptx::fence_async_proxy();
     sync_warpgroup();
-    if (is_first_thread()) send_dS(tile.number);
+    if (is_first_thread()) send_dS(stage);
     multiply_registers<Config::kOtherColumns>(dK_, dS_, shared_.Q(stage));
     // 5.
     ptx::wgmma_wait<1>();
-    release<false>(shared_.do_empty(tile.number));
+    release<false>(shared_.do_empty());
     if constexpr (kHasBefore) add_dQ<1>(dQ, sums_before, tile.number - 1);
     ptx::wgmma_wait<0>();
     release<true>(shared_.q_empty(stage));
   }
 
   /// dS^T of the block's keys, which is in shared memory, to the other block.
-  __device__ void send_dS(std::uint32_t number) {
-    ptx::mbarrier_arrive_expect(shared_.ds_full(number), kPanelBytes);
-    ptx::copy_to_block(ptx::in_block_of_cluster(shared_.dS(number, true), 1 - rank_),
-                       shared_.dS(number, false), kPanelBytes,
-                       ptx::in_block_of_cluster(shared_.ds_full(number), 1 - rank_));
+  __device__ void send_dS(int stage) {
+    ptx::mbarrier_arrive_expect(shared_.ds_full(stage), kPanelBytes);
+    ptx::copy_to_block(ptx::in_block_of_cluster(shared_.dS(stage, true), 1 - rank_),
+                       shared_.dS(stage, false), kPanelBytes,
+                       ptx::in_block_of_cluster(shared_.ds_full(stage), 1 - rank_));
   }
 
   // -------------------------------------------------------------------------------- products
@@ -304,12 +297,13 @@ class BwdPairComputing {
   /// warpgroup's.
   template <int kNumber>
   __device__ void multiply_dS_K(float (&dQ)[Config::kColumnsOfDQ / 2], std::uint32_t number) {
-    ptx::mbarrier_wait(shared_.ds_full(number), shared_.parity_of_dS(number));
+    const int stage = work_.stage_of(number);
+    ptx::mbarrier_wait(shared_.ds_full(stage), work_.parity_of(number));
     ptx::wgmma_fence();
     const int own_panel = panel_of_dQ<kNumber>(),
               other_panel = own_panel - Config::kHalfPanels * rank_;
-    const std::uint64_t own_A = ptx::matrix_descriptor(shared_.dS(number, false)),
-                        other_A = ptx::matrix_descriptor(shared_.dS(number, true)),
+    const std::uint64_t own_A = ptx::matrix_descriptor(shared_.dS(stage, false)),
+                        other_A = ptx::matrix_descriptor(shared_.dS(stage, true)),
                         own_B = ptx::matrix_descriptor(shared_.K() + own_panel * kPanelBytes),
                         other_B =
                             ptx::matrix_descriptor(shared_.other_K() + other_panel * kPanelBytes);

@@ -16,7 +16,7 @@ struct BwdPairShape {
   static constexpr int kBlockQ = kOwnKeys, kBlockKV = kBlocks * kOwnKeys;
   static constexpr int kComputing = BwdWgmmaShape::kComputing;
   static constexpr int kNumThreads = BwdWgmmaShape::kNumThreads;
-  static constexpr int kStages = 2;  // of sQ, sP and the statistics of queries
+  static constexpr int kStages = 2;  // of sQ, sP, sdS and the statistics of queries
   /// Each warpgroup of a pair adds its part of a tile of dQ by itself.
   static constexpr int kTurnsOfTile = kBlocks * kComputing;
   /// 64 rows of 64 columns.
@@ -25,27 +25,21 @@ struct BwdPairShape {
   static constexpr int kStatisticsBytes = 2 * 4 * kBlockQ;
   /// The first query that sees each key, and the number of them.
   static constexpr int kLimitsBytes = 8 * kOwnKeys;
+  /// Two for K and V, two for dO; two for each stage of Q, one of P^T and one of dS^T; two for the turns
+  /// of each warpgroup.
+  static constexpr int kBarrierBytes = 8 * (4 + 4 * kStages + 2 * kComputing);
 
   constexpr int num_panels() const { return head_dim / WgmmaShape::kPanelColumns; }
   constexpr int half_panels() const { return (num_panels() + 1) / 2; }
   constexpr int half_columns() const { return half_panels() * WgmmaShape::kPanelColumns; }
-  /// As many as there is room for. A block that is a tile of dO ahead needs another stage of dS^T: the other
-  /// one may still read the two before.
-  constexpr int stages_of_dO() const { return num_panels() <= 3 ? 2 : 1; }
-  constexpr int stages_of_dS() const { return stages_of_dO() + 1; }
   /// K and V, half of the other block's K; Q and dO; P^T, and dS^T of both blocks.
   constexpr int panels_in_shared_memory() const {
-    return 2 * num_panels() + half_panels() + (kStages + stages_of_dO()) * num_panels() + kStages +
-           stages_of_dS() * kBlocks;
-  }
-  /// K and V; "full" and "empty" for each stage of dO and of Q; "full" for each stage of P^T and of dS^T; two
-  /// for the turns of each warpgroup.
-  constexpr int barrier_bytes() const {
-    return 8 * (2 + 2 * stages_of_dO() + 3 * kStages + stages_of_dS() + 2 * kComputing);
+    return 2 * num_panels() + half_panels() + (kStages + 1) * num_panels() +
+           kStages * (1 + kBlocks);
   }
   constexpr int shared_bytes() const {
     return panels_in_shared_memory() * kPanelBytes + kStages * kStatisticsBytes + kLimitsBytes +
-           barrier_bytes() + WgmmaShape::kAlignment;
+           kBarrierBytes + WgmmaShape::kAlignment;
   }
 };
 

@@ -98,12 +98,12 @@ class BwdWgmmaComputing {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const int key = work.first_key + row() + 8 * r;
-      const auto store = [&](std::uint16_t* to, const auto& sums, float factor) {
-        store_row_of_sums<typename Config::Element>(to, key < sizes.seqlen_k, sums, r, factor,
-                                                    sizes.head_dim / 8, lane());
-      };
-      store(arguments_.dK.row(work.b, work.kv_head, key), dK_, arguments_.softmax_scale);
-      store(arguments_.dV.row(work.b, work.kv_head, key), dV_, 1);
+      const bool is_key = key < sizes.seqlen_k;
+      store_row_of_sums<typename Config::Element>(arguments_.dK.row(work.b, work.kv_head, key),
+                                                  is_key, dK_, r, arguments_.softmax_scale,
+                                                  sizes.head_dim / 8, lane());
+      store_row_of_sums<typename Config::Element>(arguments_.dV.row(work.b, work.kv_head, key),
+                                                  is_key, dV_, r, 1.F, sizes.head_dim / 8, lane());
     }
   }
 

@@ -153,8 +153,9 @@ Figure make_figure(const FigureRequest& request) {
     const auto number = static_cast<std::size_t>(param - params.begin());
     own.values.push_back(figure.programs.front()->params[number]);
   }
+  const std::vector<std::int64_t> values_of_own = own.values;
   for (const std::vector<std::int64_t>& values : combinations(figure.sliders)) {
-    if (values == own.values) {
+    if (values == values_of_own) {
       figure.opens = figure.choices.size();
       figure.choices.push_back(std::move(own));
       continue;

@@ -20,7 +20,6 @@ struct BwdPairConfig {
   static constexpr int kBlockQ = Shape::kBlockQ, kOwnKeys = Shape::kOwnKeys;
   static constexpr int kBlockKV = Shape::kBlockKV;  // of both blocks
   static constexpr int kComputing = Shape::kComputing, kStages = Shape::kStages;
-  static constexpr int kStagesOfDO = kShape.stages_of_dO(), kStagesOfDS = kShape.stages_of_dS();
   static constexpr int kThreads = Shape::kNumThreads, kSharedBytes = kShape.shared_bytes();
   static constexpr int kWarpgroup = WgmmaShape::kWarpgroupThreads;
   static constexpr int kPanelRowBytes = BwdWgmmaShape::kPanelRowBytes;
@@ -38,9 +37,8 @@ struct BwdPairConfig {
   static constexpr bool kDividesColumns = true, kTakesTurns = kTakesTurnsOf;
   // Shares of the 168 registers that the launch allocates for each of 384 threads.
   static constexpr int kLoadingRegisters = 24, kComputingRegisters = 240;
-  // Named barriers: both computing warpgroups; each stage of dO without what nobody sees; each warpgroup.
-  static constexpr int kAllComputing = 1, kIsCleared = 2,
-                       kFirstWarpgroup = kIsCleared + kStagesOfDO;
+  // Named barriers: both computing warpgroups; dO without what nobody sees; each warpgroup.
+  static constexpr int kAllComputing = 1, kIsCleared = 2, kFirstWarpgroup = 3;
   static_assert(kBlockQ == kOwnKeys && kBlockKV == kClusterBlocks * kOwnKeys);
   static_assert(kHalfPanels == kComputing, "a warpgroup's part of dQ is one panel of K");
   static_assert(kSharedBytes <= 227 << 10, "a block has at most 227 KiB");
@@ -66,69 +64,40 @@ class BwdPairShared {
   __device__ ptx::SharedAddress Q(int stage) const {
     return panel(2 * Config::kPanels + Config::kHalfPanels + stage * Config::kPanels);
   }
-  __device__ ptx::SharedAddress dO(std::uint32_t tile) const {
-    return Q(Config::kStages + stage_of_dO(tile));
-  }
+  __device__ ptx::SharedAddress dO() const { return Q(Config::kStages); }
   /// P^T [kOwnKeys, kBlockQ].
   __device__ ptx::SharedAddress P(int stage) const {
-    return Q(Config::kStages + Config::kStagesOfDO) + stage * Config::kPanelBytes;
+    return dO() + (Config::kPanels + stage) * Config::kPanelBytes;
   }
   /// dS^T [kOwnKeys, kBlockQ] of this block's keys, and of the other one's.
-  __device__ ptx::SharedAddress dS(std::uint32_t tile, bool is_others) const {
-    return P(Config::kStages + 2 * stage_of_dS(tile) + (is_others ? 1 : 0));
+  __device__ ptx::SharedAddress dS(int stage, bool is_others) const {
+    return P(Config::kStages + 2 * stage + (is_others ? 1 : 0));
   }
   /// lse log2(e) [kBlockQ], delta [kBlockQ].
   __device__ ptx::SharedAddress statistics(int stage) const {
-    return P(Config::kStages + 2 * Config::kStagesOfDS) + stage * Config::kStatisticsBytes;
+    return dS(Config::kStages, false) + stage * Config::kStatisticsBytes;
   }
   /// [kOwnKeys][2]: the first query that sees a key, and their number.
   __device__ ptx::SharedAddress limits() const { return statistics(Config::kStages); }
 
-  // "full" and "empty".
+  // "full" and "empty"; dO has one stage.
   __device__ ptx::SharedAddress k_full() const { return barrier(0); }
   __device__ ptx::SharedAddress v_full() const { return barrier(1); }
-  __device__ ptx::SharedAddress do_full(std::uint32_t tile) const {
-    return barrier(2 + 2 * stage_of_dO(tile));
-  }
-  __device__ ptx::SharedAddress do_empty(std::uint32_t tile) const {
-    return barrier(3 + 2 * stage_of_dO(tile));
-  }
-  __device__ ptx::SharedAddress q_full(int stage) const { return barrier(kFirstOfQ + 3 * stage); }
-  __device__ ptx::SharedAddress q_empty(int stage) const {
-    return barrier(kFirstOfQ + 3 * stage + 1);
-  }
-  __device__ ptx::SharedAddress p_full(int stage) const {
-    return barrier(kFirstOfQ + 3 * stage + 2);
-  }
-  __device__ ptx::SharedAddress ds_full(std::uint32_t tile) const {
-    return barrier(kFirstOfDS + stage_of_dS(tile));
-  }
+  __device__ ptx::SharedAddress do_full() const { return barrier(2); }
+  __device__ ptx::SharedAddress do_empty() const { return barrier(3); }
+  __device__ ptx::SharedAddress q_full(int stage) const { return barrier(4 + 4 * stage); }
+  __device__ ptx::SharedAddress q_empty(int stage) const { return barrier(5 + 4 * stage); }
+  __device__ ptx::SharedAddress p_full(int stage) const { return barrier(6 + 4 * stage); }
+  __device__ ptx::SharedAddress ds_full(int stage) const { return barrier(7 + 4 * stage); }
   /// In turns: whether a warpgroup may add its part of dQ, and whether it has.
   __device__ ptx::SharedAddress may_add(int warpgroup) const {
-    return barrier(kFirstOfTurns + 2 * warpgroup);
+    return barrier(4 + 4 * Config::kStages + 2 * warpgroup);
   }
   __device__ ptx::SharedAddress has_added(int warpgroup) const {
-    return barrier(kFirstOfTurns + 2 * warpgroup + 1);
-  }
-
-  /// The parities of the phases in which dO and dS^T of a tile are there.
-  __device__ static std::uint32_t parity_of_dO(std::uint32_t tile) {
-    return tile / Config::kStagesOfDO % 2;
-  }
-  __device__ static std::uint32_t parity_of_dS(std::uint32_t tile) {
-    return tile / Config::kStagesOfDS % 2;
+    return barrier(5 + 4 * Config::kStages + 2 * warpgroup);
   }
 
  private:
-  static constexpr int kFirstOfQ = 2 + 2 * Config::kStagesOfDO;
-  static constexpr int kFirstOfDS = kFirstOfQ + 3 * Config::kStages;
-  static constexpr int kFirstOfTurns = kFirstOfDS + Config::kStagesOfDS;
-  __device__ static int stage_of_dO(std::uint32_t tile) {
-    return static_cast<int>(tile % Config::kStagesOfDO);
-  }
-  __device__ static int stage_of_dS(std::uint32_t tile) {
-    return static_cast<int>(tile % Config::kStagesOfDS);
-  }
   __device__ ptx::SharedAddress panel(int number) const {
     return K_ + number * Config::kPanelBytes;
   }
@@ -145,17 +114,13 @@ __device__ void initialise_barriers(const BwdPairShared<Config>& shared) {
   if (threadIdx.x == 0) {
     ptx::mbarrier_init(shared.k_full(), 1);
     ptx::mbarrier_init(shared.v_full(), 1);
-    for (std::uint32_t tile = 0; tile < Config::kStagesOfDO; ++tile) {
-      ptx::mbarrier_init(shared.do_full(tile), 1);
-      ptx::mbarrier_init(shared.do_empty(tile), kOfBoth);
-    }
-    for (std::uint32_t tile = 0; tile < Config::kStagesOfDS; ++tile) {
-      ptx::mbarrier_init(shared.ds_full(tile), 1);  // and the bytes of the other block
-    }
+    ptx::mbarrier_init(shared.do_full(), 1);
+    ptx::mbarrier_init(shared.do_empty(), kOfBoth);
     for (int stage = 0; stage < Config::kStages; ++stage) {
       ptx::mbarrier_init(shared.q_full(stage), 1 + 32);  // the copies, and lanes with statistics
       ptx::mbarrier_init(shared.q_empty(stage), Config::kComputing * (Config::kWarpgroup + 1));
       ptx::mbarrier_init(shared.p_full(stage), Config::kWarpgroup);
+      ptx::mbarrier_init(shared.ds_full(stage), 1);  // and the bytes of the other block
     }
     for (int warpgroup = 0; warpgroup < Config::kComputing; ++warpgroup) {
       if (!Config::kTakesTurns) break;
@@ -210,14 +175,10 @@ __device__ void load_tiles(const BwdPairShared<Config>& shared, const BwdWgmmaWo
 #pragma unroll 1
   for (BwdWgmmaTile tile = work.first(sizes); work.is_there(tile); tile = work.next(tile)) {
     const int stage = work.stage(tile);
-    const auto load_dO = [&] {
-      ptx::mbarrier_wait(shared.do_empty(tile.number), shared.parity_of_dO(tile.number) ^ 1);
-      load_queries(shared.dO(tile.number), dO_map, shared.do_full(tile.number), tile);
-    };
-    if constexpr (Config::kStagesOfDO > 1) load_dO();  // its stage is empty before that of Q
     ptx::mbarrier_wait(shared.q_empty(stage), work.parity(tile) ^ 1);
     load_queries(shared.Q(stage), Q_map, shared.q_full(stage), tile);
-    if constexpr (Config::kStagesOfDO == 1) load_dO();
+    ptx::mbarrier_wait(shared.do_empty(), tile.number % 2 ^ 1);
+    load_queries(shared.dO(), dO_map, shared.do_full(), tile);
   }
 }
 

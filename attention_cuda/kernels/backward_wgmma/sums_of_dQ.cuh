@@ -12,10 +12,14 @@
 
 namespace flashlab::cuda {
 
-/// How many columns a part of a tile has. Of parts that divide the columns, the last one may have fewer.
+/// Whether the last part has fewer columns than the others.
+template <class Config>
+inline constexpr bool kLastPartIsShort = Config::kHeadDim % Config::kColumnsOfDQ != 0;
+
+/// How many columns a part of a tile has.
 template <class Config>
 __device__ constexpr int columns_of_part(int part) {
-  if (!Config::kDividesColumns) return Config::kColumnsOfDQ;
+  if constexpr (!kLastPartIsShort<Config>) return Config::kColumnsOfDQ;
   const int left = Config::kHeadDim - part * Config::kColumnsOfDQ;
   return left < Config::kColumnsOfDQ ? left : Config::kColumnsOfDQ;
 }
@@ -26,6 +30,9 @@ __device__ constexpr int bytes_of_part(int part) {
 /// Where a part of tile number `tile` of dQ begins.
 template <class Config, class Float>
 __device__ Float* sums_of_part(Float* dQ_sums, std::int64_t tile, int part) {
+  if constexpr (!kLastPartIsShort<Config>) {
+    return dQ_sums + (tile * Config::kPartsOfDQ + part) * Config::kSumsOfPart;
+  }
   return dQ_sums + tile * Config::kSumsOfTile + part * Config::kSumsOfPart;
 }
 

@@ -63,7 +63,7 @@ class Number {
 };
 
 #define __shared__ static thread_local
-#define float Number
+#define float Number  // NOLINT(clang-diagnostic-keyword-macro)
 #include "docs/examples/tile_product.cu"
 #undef float
 #undef __shared__

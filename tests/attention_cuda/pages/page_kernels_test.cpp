@@ -51,8 +51,9 @@ std::vector<float> whole_product(const std::vector<float>& left, const std::vect
     for (int j = 0; j < m; ++j) {
       float sum = 0;
       for (int p = 0; p < k; ++p) {
-        sum += left[static_cast<std::size_t>(i * k + p)] *
-               right[static_cast<std::size_t>(p * along + j * across)];
+        const int from_left = i * k + p, from_right = p * along + j * across;
+        sum +=
+            left[static_cast<std::size_t>(from_left)] * right[static_cast<std::size_t>(from_right)];
       }
       result.push_back(scale * sum);
     }

@@ -209,8 +209,9 @@ TEST_CASE("ROW and COL are the numbers of rows and columns, on scalars and on ti
     INFO(tile);
     const auto results = results_of(".param " + tile + "\n" + program, std::vector<float>(15, 7));
     for (std::size_t i = 0; i < 15; ++i) {
-      CHECK(results[i] == static_cast<float>(i / 3));
-      CHECK(results[15 + i] == static_cast<float>(10 + i % 3));
+      const std::size_t row = i / 3, column = i % 3;
+      CHECK(results[i] == static_cast<float>(row));
+      CHECK(results[15 + i] == static_cast<float>(10 + column));
     }
   }
 }
