@@ -244,6 +244,7 @@ class Page(PageCase):
         self.look(browser, "chapter")
         numbers = browser.evaluate("[...document.querySelectorAll('#chapter nav a')].map((one) => one.textContent)")
         self.assertEqual(len(numbers), len(set(numbers)), numbers)
+        self.assertEqual(browser.evaluate("document.querySelector('#chapter nav [aria-current]').textContent"), "4")
         browser.click("#chapter a[href='#program=softmax_safe']:not(details a)")  # the others are in answers
         browser.wait("app.name === 'softmax_safe.toy' && !document.getElementById('edit').hidden")
         self.assertEqual(browser.errors, [])
