@@ -1,5 +1,7 @@
 #include "text/markup.hpp"
 
+#include <array>
+
 #include "text/utf8.hpp"
 #include "text/visible.hpp"
 
@@ -49,6 +51,17 @@ std::string markup_start(std::string_view text, std::size_t most_characters) {
     end += code_point(text, end).bytes;
   }
   return markup_text(text.substr(0, end)) + (end < text.size() ? "…" : "");
+}
+
+std::string kept_together(std::string text) {
+  constexpr std::array<std::array<std::string_view, 2>, 2> kPairs = {
+      {{" = ", "\u00a0=\u00a0"}, {" %", "\u00a0%"}}};
+  for (const auto& [from, to] : kPairs) {
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+      text.replace(at, from.size(), to);
+    }
+  }
+  return text;
 }
 
 std::string plain_name(std::string_view text) {

@@ -41,9 +41,11 @@ int check_work(const CheckFlags& options) {
                             options.terminal.terminal());
   }
   if (!options.html.empty()) {
-    const std::string said = check_text(learner, work, verdict, *source, Explanation::kFull,
-                                        {.width = kWidestText, .color = false, .unicode = true});
-    write_check_page(work, *source, verdict, said, options.html);
+    const auto said = [&](std::size_t width) {
+      return check_text(learner, work, verdict, *source, Explanation::kFull,
+                        {.width = width, .color = false, .unicode = true});
+    };
+    write_check_page(work, *source, verdict, {said(kWidestText), said(kPhoneText)}, options.html);
   }
   return exit_code_of(verdict);
 }

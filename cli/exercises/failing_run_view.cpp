@@ -16,7 +16,14 @@ namespace {
 constexpr std::string_view kVerdictRules = R"(
 body { max-width: 60rem; }
 h2 { font-size: 1rem; margin: 0 0 0.6rem; }
-pre { margin: 0; overflow-x: auto; font: 0.8125rem/1.45 var(--mono); white-space: pre-wrap; }
+pre { margin: 0; overflow-x: auto; font: 0.8125rem/1.45 var(--mono); white-space: pre-wrap;
+  overflow-wrap: anywhere; }
+.narrow { display: none; }
+@media (max-width: 44rem) {
+  .wide { display: none; }
+  .narrow { display: block; }
+  pre { font-size: 0.75rem; }
+}
 )";
 
 constexpr std::string_view kVerdictPage = R"(<!DOCTYPE html>
@@ -33,7 +40,7 @@ constexpr std::string_view kVerdictPage = R"(<!DOCTYPE html>
 <body>
 <header><h1>{{title}}</h1></header>
 <main>
-<section><h2>The check</h2><pre>{{said}}</pre></section>
+<section><h2>The check</h2><pre class="wide">{{said}}</pre><pre class="narrow">{{said on a phone}}</pre></section>
 <section><h2>Your program</h2><pre>{{program}}</pre></section>
 </main>
 </body>
@@ -66,7 +73,7 @@ int debug_failing_run(const exercises::FailingRun& run, DebuggerRequest request,
 }
 
 void write_check_page(const Work& work, const toy::SourceText& source,
-                      const exercises::Verdict& verdict, const std::string& said,
+                      const exercises::Verdict& verdict, const CheckSaid& said,
                       const std::string& file) {
   const auto run = exercises::failing_run(*work.exercise, source, verdict);
   write_file(file, [&](std::ostream& out) {
@@ -76,7 +83,8 @@ void write_check_page(const Work& work, const toy::SourceText& source,
                {{"style", [&](std::ostream& o) { o << style; }},
                 {"style hash", [&](std::ostream& o) { o << base64(sha256(style)); }},
                 {"title", [&](std::ostream& o) { o << markup_text(work.exercise->id); }},
-                {"said", [&](std::ostream& o) { o << markup_text(said); }},
+                {"said", [&](std::ostream& o) { o << markup_text(said.wide); }},
+                {"said on a phone", [&](std::ostream& o) { o << markup_text(said.narrow); }},
                 {"program", [&](std::ostream& o) { o << markup_text(source.text()); }}});
   });
   if (file != "-") std::cout << "Wrote " << printable(file) << ".\n";

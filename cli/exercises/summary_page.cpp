@@ -19,6 +19,14 @@ th, td { padding: 0.3rem 0.9rem 0.3rem 0; border-bottom: 1px solid var(--line); 
 thead th { color: var(--soft); }
 .number { text-align: right; white-space: nowrap; }
 .scroller { overflow-x: auto; }
+.scroller + .note { margin-top: 0.75rem; }
+@media (max-width: 34rem) {
+  table { font-size: 0.875rem; }
+  th, td { padding-right: 0.6rem; }
+  thead th { vertical-align: bottom; line-height: 1.25; }
+  thead th.number { white-space: normal; }
+  th { overflow-wrap: anywhere; }
+}
 summary { cursor: pointer; }
 pre { overflow-x: auto; padding: 0.5rem 0.7rem; border-left: 3px solid var(--line);
   font: 0.8125rem/1.45 var(--mono); }

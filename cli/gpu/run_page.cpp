@@ -35,26 +35,19 @@ std::vector<TimeBar> time_bars(const GpuRunReport& report) {
 }
 
 void write_bars(std::ostream& out, const GpuRunReport& report) {
-  constexpr double kRow = 22, kNames = 170, kBars = 330, kNumbers = 100, kBarHeight = 12;
   const std::vector<TimeBar> bars = time_bars(report);
   double most = 0;
   for (const TimeBar& bar : bars) most = std::max(most, bar.ms);
   if (!(most > 0)) return;
-  const double height = kRow * static_cast<double>(bars.size());
-  out << "  <svg class=\"bars\" role=\"img\" aria-label=\"times of the launches in ms\" "
-         "viewBox=\"0 0 "
-      << kNames + kBars + kNumbers << " " << height << "\">\n";
-  double y = 0;
+  out << "  <table class=\"bars\" aria-label=\"times of the launches\"><tbody>\n";
   for (const TimeBar& bar : bars) {
-    const double width = std::max(1.0, kBars * bar.ms / most);
-    out << "    <text x=\"0\" y=\"" << y + kBarHeight << "\">" << markup_text(bar.name)
-        << "</text><rect class=\"" << (bar.is_measured ? "measured" : "predicted") << "\" x=\""
-        << kNames << "\" y=\"" << y + 2 << "\" width=\"" << fixed_text(width, 1) << "\" height=\""
-        << kBarHeight << "\"/><text x=\"" << fixed_text(kNames + width + 8, 1) << "\" y=\""
-        << y + kBarHeight << "\">" << three_digits(bar.ms) << " ms</text>\n";
-    y += kRow;
+    out << "    <tr><th scope=\"row\">" << markup_text(bar.name)
+        << "</th><td><svg aria-hidden=\"true\"><rect class=\""
+        << (bar.is_measured ? "measured" : "predicted") << "\" width=\""
+        << fixed_text(std::max(0.2, 100 * bar.ms / most), 1)
+        << "%\" height=\"100%\"/></svg></td><td>" << three_digits(bar.ms) << " ms</td></tr>\n";
   }
-  out << "  </svg>\n";
+  out << "  </tbody></table>\n";
 }
 
 void write_table(std::ostream& out, const ReportTable& table) {
@@ -76,7 +69,7 @@ void write_table(std::ostream& out, const ReportTable& table) {
 }
 
 void write_facts(std::ostream& out, const ReportSentences& said, const std::string& setting) {
-  out << markup_text(setting);
+  out << kept_together(markup_text(setting));
   for (const auto* const all : {&said.before, &said.times}) {
     for (const std::string& sentence : *all) out << "<br>" << markup_text(sentence);
   }

@@ -102,7 +102,7 @@ void write_figure_page(const Figure& figure, std::ostream& out) {
        {"style", [&](std::ostream& o) { o << style; }},
        {"facts",
         [&](std::ostream& o) {
-          o << markup_text(name + ", " + setting(*figure.programs.front()));
+          o << kept_together(markup_text(name + ", " + setting(*figure.programs.front())));
         }},
        {"stills", [&](std::ostream& o) { o << figure_stills_svg(figure); }},
        {"roles", [&](std::ostream& o) { write_roles(o, *figure.shown().run); }},

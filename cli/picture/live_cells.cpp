@@ -87,7 +87,7 @@ class LiveCellsPicture {
       svg_.line({to, at}, {end, at}, "ink dot");
     }
     std::string text = toy::to_string(life.content, {true, nullptr});
-    if (picture::text_width(text) <= to - from - 2)
+    if (picture::text_width(text) <= to - from - 4)
       svg_.text({(from + to) / 2, y + kCellLane / 2 + 5.5}, text, "middle");
   }
 

@@ -76,11 +76,43 @@ picture::Frame roofline_frame(const std::vector<Line>& lines, const Roofs& roofs
            picture::kFrameTop}};
 }
 
-/// Draws from the lowest roof up, so that labels of nearby roofs are placed above each other.
-/// Returns their places.
-std::vector<picture::Point> draw_products(picture::Svg& svg, const picture::Frame& frame,
-                                          const Roofs& roofs) {
-  std::vector<picture::Point> labels;
+std::vector<picture::Point> marker_places(const picture::Frame& frame,
+                                          const std::vector<Line>& lines) {
+  std::vector<picture::Point> places;
+  for (const Line& line : lines) {
+    for (const Spot& spot : line.spots) {
+      places.push_back(frame.at(spot.dram_x, spot.y));
+      if (is_drawable(spot.sm_x)) places.push_back(frame.at(spot.sm_x, spot.y));
+    }
+  }
+  return places;
+}
+
+/// A roof's label ends at its place.
+struct RoofLabel {
+  picture::Point end;
+  const Roof* roof = nullptr;
+  bool is_short = false;  // only the name, left of the ridge; the legend has the rest
+  std::string text() const { return is_short ? roof->name : roof->text("FLOP/s"); }
+};
+
+bool is_crossed(const RoofLabel& label, const std::vector<picture::Point>& markers) {
+  constexpr double kHeight = 17, kBelow = 4;
+  const double width = picture::wide_text_width(label.text());
+  return std::any_of(markers.begin(), markers.end(), [&](const picture::Point& marker) {
+    return marker.x > label.end.x - width && marker.y > label.end.y - kHeight &&
+           marker.y < label.end.y + kBelow;
+  });
+}
+
+/// Draws from the lowest roof up, so that labels of nearby roofs are placed above each other. A
+/// label that would be crossed by markers stands left of the roof, where no row can be.
+std::vector<RoofLabel> draw_products(picture::Svg& svg, const picture::Frame& frame,
+                                     const Roofs& roofs,
+                                     const std::vector<picture::Point>& markers) {
+  constexpr double kLeftOfRidge = 10;
+  std::vector<RoofLabel> labels;
+  double highest = 1e9;
   for (auto roof = roofs.products.rbegin(); roof != roofs.products.rend(); ++roof) {
     const double fastest = roofs.memories.empty() ? 0 : roof->per_s / roofs.memories.back().per_s;
     const picture::Point from = frame.at(std::max(frame.x.low, fastest), roof->per_s);
@@ -90,9 +122,16 @@ std::vector<picture::Point> draw_products(picture::Svg& svg, const picture::Fram
       if (ridge > frame.x.low)
         svg.marker(picture::Marker::kDiamond, frame.at(ridge, roof->per_s), "ink", 4);
     }
-    const double highest = labels.empty() ? 1e9 : labels.back().y - picture::kLineHeight;
-    labels.push_back({picture::kFrameRight - 2, std::min(from.y - 7, highest)});
-    svg.text(labels.back(), roof->text("FLOP/s"), "end halo");
+    RoofLabel label{{picture::kFrameRight - 2, std::min(from.y - 7, highest)}, &*roof};
+    const RoofLabel beside{{from.x - kLeftOfRidge, from.y}, &*roof, true};
+    const double room = beside.end.x - frame.x.from;
+    if (is_crossed(label, markers) && picture::wide_text_width(roof->name) < room) {
+      label = beside;
+    } else {
+      highest = label.end.y - picture::kLineHeight;
+    }
+    svg.text(label.end, label.text(), "end halo");
+    labels.push_back(label);
   }
   return labels;
 }
@@ -134,20 +173,13 @@ bool has_types(const std::vector<Line>& lines) {
 }
 
 /// Places that labels must avoid: markers, and the labels of roofs.
-std::vector<picture::Point> taken_places(const picture::Frame& frame,
-                                         const std::vector<Line>& lines,
-                                         const std::vector<picture::Point>& roof_labels) {
-  constexpr double kLabelRoom = 260;  // for a roof's label, which ends at its place
-  std::vector<picture::Point> taken;
-  for (const picture::Point& label : roof_labels) {
-    for (double x = 0; x < kLabelRoom; x += picture::kLineHeight)
-      taken.push_back({label.x - x, label.y - 6});
-  }
-  for (const Line& line : lines) {
-    for (const Spot& spot : line.spots) {
-      taken.push_back(frame.at(spot.dram_x, spot.y));
-      if (is_drawable(spot.sm_x)) taken.push_back(frame.at(spot.sm_x, spot.y));
-    }
+std::vector<picture::Point> taken_places(const std::vector<picture::Point>& markers,
+                                         const std::vector<RoofLabel>& roof_labels) {
+  std::vector<picture::Point> taken = markers;
+  for (const RoofLabel& label : roof_labels) {
+    const double width = picture::wide_text_width(label.text());
+    for (double x = 0; x < width; x += picture::kLineHeight)
+      taken.push_back({label.end.x - x, label.end.y - 6});
   }
   return taken;
 }
@@ -172,8 +204,7 @@ bool draw_label(picture::Svg& svg, const picture::Frame& frame, picture::Point a
 
 /// Labels both ends of a line with N. The far end also names the type if a panel has several.
 void label_ends(picture::Svg& svg, const picture::Frame& frame, const std::vector<Line>& lines,
-                const std::vector<picture::Point>& roof_labels) {
-  std::vector<picture::Point> taken = taken_places(frame, lines, roof_labels);
+                std::vector<picture::Point> taken) {
   for (const Line& line : lines) {
     const Spot& first = line.spots.front();
     const Spot& last = line.spots.back();
@@ -210,7 +241,8 @@ std::string roofline_description(const std::vector<Line>& lines, const Roofs& ro
 
 /// One marker for each variant, one stroke for each type.
 std::vector<picture::LegendEntry> roofline_legend(const std::vector<Line>& lines,
-                                                  const Roofs& roofs) {
+                                                  const Roofs& roofs,
+                                                  const std::vector<RoofLabel>& labels) {
   std::vector<picture::LegendEntry> entries;
   for (const Line& line : lines) {
     const Series& series = *line.series;
@@ -230,6 +262,10 @@ std::vector<picture::LegendEntry> roofline_legend(const std::vector<Line>& lines
   entries.push_back(
       {picture::Marker::kCircle, "hollow c7", "", "over L2-to-SM bytes (where more)"});
   entries.push_back({picture::Marker::kDiamond, "ink", "", "ridge"});
+  for (const RoofLabel& label : labels) {
+    if (label.is_short)
+      entries.push_back({picture::Marker::kCircle, "", "roof", label.roof->text("FLOP/s")});
+  }
   for (std::size_t i = 0; i < roofs.memories.size(); ++i) {
     entries.push_back(
         {picture::Marker::kCircle, "", memory_classes(i), roofs.memories[i].text("B/s")});
@@ -257,12 +293,14 @@ std::vector<Picture> draw_rooflines(const Comparison& comparison, const MachineM
     picture::draw_frame(svg, frame, picture::decade_ticks(frame.x, ratio_text, 60),
                         picture::decade_ticks(frame.y, plain), "FLOP per byte", "FLOP/s");
     draw_memories(svg, frame, roofs);
-    const std::vector<picture::Point> labels = draw_products(svg, frame, roofs);
+    const std::vector<picture::Point> markers = marker_places(frame, lines);
+    const std::vector<RoofLabel> labels = draw_products(svg, frame, roofs, markers);
     for (const Line& line : lines) draw_line(svg, frame, line);
-    label_ends(svg, frame, lines, labels);
+    label_ends(svg, frame, lines, taken_places(markers, labels));
     const double legend_top = frame.y.from + picture::kFrameFoot;
     const double height =
-        legend_top + picture::draw_legend(svg, legend_top, roofline_legend(lines, roofs)) + 10;
+        legend_top + picture::draw_legend(svg, legend_top, roofline_legend(lines, roofs, labels)) +
+        10;
     pictures.push_back({PictureKind::kRoofline, "roofline_" + panel.name,
                         svg.finish(height, "Roofline: " + panel.text,
                                    roofline_description(lines, roofs, is_measured))});

@@ -67,6 +67,17 @@ std::vector<picture::Point> predicted_line(const picture::Frame& frame, const Se
   return points;
 }
 
+/// A single point is a short line, wider than its marker.
+void draw_predicted(picture::Svg& svg, const std::vector<picture::Point>& points,
+                    const std::string& classes) {
+  constexpr double kHalf = 16;
+  if (points.size() == 1) {
+    const auto [x, y] = points[0];
+    svg.line({x - kHalf, y}, {x + kHalf, y}, classes);
+  }
+  svg.polyline(points, classes);
+}
+
 void draw_measured(picture::Svg& svg, const picture::Frame& frame, const Series& series) {
   const std::string& colour = series.look.colour;
   for (const Row* row : series.rows) {
@@ -91,8 +102,8 @@ void draw_series(picture::Svg& svg, const picture::Frame& frame, const Series& s
   const std::string& colour = series.look.colour;
   const auto predicted = predicted_line(frame, series, predicted_ms);
   const auto roofline = [](const Prediction& p) { return p.roofline_ms; };
-  svg.polyline(predicted, "thin " + colour);
-  svg.polyline(predicted_line(frame, series, roofline), "thin dash " + colour);
+  draw_predicted(svg, predicted, "thin " + colour);
+  draw_predicted(svg, predicted_line(frame, series, roofline), "thin dash " + colour);
   if (is_measured) {
     draw_measured(svg, frame, series);
   } else {

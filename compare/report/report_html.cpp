@@ -54,6 +54,29 @@ void write_fact(std::ostream& out, const char* name, const std::string& text) {
   if (!text.empty()) out << " · " << name << ' ' << markup_start(text, kMostText);
 }
 
+/// Lines break between words and behind commas; inside only where a word is longer than the page.
+void write_command(std::ostream& out, const std::string& command) {
+  out << "<p><code><span>";
+  for (const char letter : markup_start(command, kMostText)) {
+    if (letter == ' ') {
+      out << "</span> <span>";
+    } else if (letter == ',') {
+      out << ",</span><wbr><span>";
+    } else {
+      out << letter;
+    }
+  }
+  out << "</span></code></p>";
+}
+
+void write_commands(std::ostream& out, const Comparison& comparison) {
+  if (comparison.command.empty()) return;
+  out << "  <details class=\"facts\"><summary>the commands</summary>";
+  std::istringstream commands(comparison.command);  // one per line
+  for (std::string command; std::getline(commands, command);) write_command(out, command);
+  out << "</details>\n";
+}
+
 void write_facts(std::ostream& out, const Comparison& comparison) {
   out << comparison.rows.size() << " rows";
   write_fact(out, "on", comparison.gpu_name);
@@ -62,10 +85,6 @@ void write_facts(std::ostream& out, const Comparison& comparison) {
   write_fact(out, "commit", comparison.commit);
   write_fact(out, "", comparison.date);
   if (comparison.is_again) out << " · " << kPredictedAgain;
-  std::istringstream commands(comparison.command);  // one per line
-  for (std::string command; std::getline(commands, command);) {
-    out << "<br><code>" << markup_start(command, kMostText) << "</code>";
-  }
 }
 
 std::string of_text(const Share& share, const std::string& what) {
@@ -242,7 +261,13 @@ PageParts parts_of(const Comparison& comparison, const ReportOptions& options,
       {"picture style hash",
        [](std::ostream& out) { out << base64(sha256(picture::picture_style())); }},
       {"facts", [&](std::ostream& out) { write_facts(out, comparison); }},
-      {"outcome", [&](std::ostream& out) { write_outcome(out, comparison); }},
+      {"commands", [&](std::ostream& out) { write_commands(out, comparison); }},
+      {"outcome",
+       [&](std::ostream& out) {
+         std::ostringstream text;
+         write_outcome(text, comparison);
+         out << kept_together(text.str());
+       }},
       {"contents", [&](std::ostream& out) { write_contents(out, comparison, pictures); }},
       {"pictures", [&](std::ostream& out) { write_pictures(out, pictures); }},
       {"rates", [&](std::ostream& out) { write_rates(out, options.machine, options.sheet); }},

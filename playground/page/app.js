@@ -191,7 +191,7 @@ const views = ["edit", "exercises", "chapters", "optimal", "kept"];
 
 function show(view) {
   for (const id of views) byId(id).hidden = id !== view;
-  for (const link of document.querySelectorAll("nav a")) {
+  for (const link of document.querySelectorAll("nav [data-view]")) {
     if (link.dataset.view === view) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }

@@ -197,7 +197,7 @@ async function openChapter(name) {
   if (text === undefined) throw new Error(`there is no chapter "${name.slice(0, 60)}"`);
   const names = Object.keys(app.chapters).filter((one) => /^\d/.test(one));
   const list = element("nav", {"aria-label": "Chapters"}, ...names.map((one) =>
-    element("a", {href: "#chapter=" + one, "aria-current": one === name ? "page" : null}, String(parseInt(one, 10)))));
+    element("a", {href: "#chapter=" + one, "aria-current": one === name ? "page" : null}, /^0*(\d+[a-z]?)/.exec(one)[1])));
   byId("chapter").replaceChildren(list, ...markdown(text, chapterContext(name)));
   window.scrollTo(0, 0);
 }

@@ -1,11 +1,18 @@
 // Sends requests to the worker. Two workers: a long run must not delay the errors shown while typing.
 "use strict";
 
-/// Returns what is behind base64 of gzip, as a response of this kind.
+/// Returns what is behind gzip in characters of 7 bits, as a response of this kind. A letter above ASCII stands for a
+/// character that HTML does not keep (in_characters of assemble.py).
 function unpacked(id, kind) {
-  const text = atob(document.getElementById(id).textContent.trim());
-  const packed = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; ++i) packed[i] = text.charCodeAt(i);
+  const text = document.getElementById(id).textContent;
+  const packed = new Uint8Array(parseInt(text, 10));
+  let bits = 0, count = 0, end = 0;
+  for (let i = text.indexOf(":") + 1; end < packed.length; ++i) {
+    const code = text.charCodeAt(i);
+    bits = (bits << 7 | (code < 128 ? code : code - 0xc0)) & 0x7fff;
+    count += 7;
+    if (count >= 8) packed[end++] = bits >> (count -= 8);
+  }
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream, {headers: {"Content-Type": kind}});
 }

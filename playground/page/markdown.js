@@ -99,6 +99,13 @@ function markdown(text, context = {}) {
         body.push(element("tr", {}, ...cells(lines[at]).map((cell) => element("td", {}, ...cell))));
       }
       all.push(element("div", {class: "scroller"}, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))));
+    } else if (/^---+\s*$/.test(line)) {
+      all.push(element("hr"));
+      ++at;
+    } else if (/^>/.test(line)) {
+      const body = [];
+      while (at < lines.length && /^>/.test(lines[at])) body.push(lines[at++].replace(/^> ?/, ""));
+      all.push(element("blockquote", {}, ...markdown(body.join("\n"), context)));
     } else if (/^\s*([-*]|\d+\.) /.test(line)) {
       const ordered = /^\s*\d+\. /.test(line);
       const items = [];
@@ -110,10 +117,10 @@ function markdown(text, context = {}) {
       all.push(element(ordered ? "ol" : "ul", {}, ...items.map((item) => element("li", {}, ...inline(item, context)))));
     } else {
       const body = [];
-      while (at < lines.length && /\S/.test(lines[at]) && !/^(#{1,6} |```|\||\s*<!--)/.test(lines[at])) body.push(lines[at++]);
+      while (at < lines.length && /\S/.test(lines[at]) && !/^(#{1,6} |```|\||>|\s*<!--)/.test(lines[at])) body.push(lines[at++]);
       if (body.length === 0) body.push(lines[at++]);
       asks = asks || body.join("\n").includes("**Predict**");
-      const block = element("p", {}, ...inline(body.join("\n").replace(/^> /gm, ""), context));
+      const block = element("p", {}, ...inline(body.join("\n"), context));
       if (context.picture && about.startsWith("picture: ") && context.moving) context.moving(block, about);
       all.push(block);
       about = "";

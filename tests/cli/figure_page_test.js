@@ -45,6 +45,24 @@
       report.widest = Math.max(report.widest, overflow());
     }
   }
+  figure.style.width = "328px";  // on a phone of 390
+  report.cut = [];
+  report.values = "";
+  const scrubber = figure.querySelector(".mf-scrub input");
+  for (const below of [0, 1]) {  // the largest tiles, and half of them
+    for (const slider of sliders) {
+      slider.value = Math.max(0, Number(slider.max) - below);
+      slider.dispatchEvent(new Event("input"));
+    }
+    for (key("Home"); scrubber.value !== scrubber.max;) {
+      key("ArrowRight");
+      for (const one of figure.querySelectorAll(".mf-values")) {
+        if (one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight) report.cut.push(one.textContent);
+        report.values += one.textContent;
+      }
+    }
+  }
+  report.values = [...new Set(report.values)].join("");
   const pre = document.createElement("pre");
   pre.id = "report";
   pre.textContent = JSON.stringify(report);

@@ -116,6 +116,15 @@ TEST_CASE("a figure moves by keys and sliders, and its bytes are the machine's")
   }
 }
 
+TEST_CASE("numbers of a register fit into its card on a phone") {
+  if (browser().empty()) FLASHLAB_SKIP("no Chromium or Chrome is installed");
+  const json report =
+      drive(figure("flash2 -D n=16,d=4,B=8,Bk=8 --html -"), "cli/figure_page_test.js", 500);
+  CHECK(report["cut"] == json::array());
+  const std::string values = report["values"];
+  CHECK_THAT(values, contains("…") && contains("⋮"));
+}
+
 TEST_CASE("a figure stands beside the naive program for its problem, if there is one") {
   const auto beside = [](const std::string& program) {
     const std::string page = figure(program + " --html -");

@@ -129,6 +129,16 @@ TEST_CASE("labels of nearby roofs stand above each other, of distant ones at the
             {"<text x=\"464\" y=\"167.1\" class=\"end halo\">bf16 1 PFLOP/s, measured</text>"});
 }
 
+TEST_CASE("a roof that markers would cross has its name beside it, and the rest in the legend") {
+  Row row = roofline_row("bf16");
+  row.measured = measured_in(1e3 / 112);  // 112 TFLOP/s, beside the label of a roof of 100
+  const std::string svg = roofline_svg(1e14, {row, roofline_row("fp16")});
+  // fp16's ridge is at 10 FLOP per byte, in a frame from 7.5 / 12 / 1.7 on.
+  CHECK(count_of(svg, ">fp16 100 TFLOP/s, measured</text>") == 1);
+  CHECK(count_of(svg, "class=\"end halo\">fp16</text>") == 1);
+  CHECK(count_of(svg, "class=\"end halo\">bf16 1 PFLOP/s, measured</text>") == 1);
+}
+
 TEST_CASE("roofs begin at their ridge, and memory's line ends at the highest roof") {
   const std::string svg = roofline_svg(9e14, {roofline_row("bf16"), roofline_row("fp16")});
   check_has(svg, {"<line x1=\"397.7\" y1=\"183.1\" x2=\"466\" y2=\"183.1\" class=\"roof\"/>",
@@ -177,6 +187,13 @@ TEST_CASE("a measured time has a bar from the fastest to the slowest run") {
                   "<polyline points=\"121.7,269.2 418.3,218.8\" class=\"series dot c7\"/>",
                   "<circle cx=\"121.7\" cy=\"269.2\" r=\"3\" class=\"marker hollow c7\"/>",
                   ">Time over N</text>", "<desc>Measured: at N 4096, flash2 takes 10 ms.</desc>"});
+}
+
+TEST_CASE("a single predicted time is a line wider than its marker") {
+  const std::string svg = only_svg(draw_times(of_rows({timed_row("flash2", 1024, 1, 0.5)}), {}));
+  CHECK(count_of(svg, "class=\"thin c5\"") == 1);
+  CHECK(count_of(svg, "class=\"thin dash c5\"") == 1);
+  CHECK_THAT(svg, contains("<line x1=\"254\"") && contains(" x2=\"286\""));
 }
 
 TEST_CASE("a description compares the fastest and the slowest at the longest N of all") {

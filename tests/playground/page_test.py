@@ -66,7 +66,7 @@ class Page(PageCase):
         browser.type("#text", (SOURCE / "docs/examples/class/carla.toy").read_text(encoding="utf-8"))
         browser.click("#check")
         browser.wait("!document.getElementById('player').hidden")
-        self.assertIn("Line 15 overwrote R1", browser.evaluate("document.getElementById('result').textContent"))
+        self.assertIn("line 15 overwrote R1", browser.evaluate("document.getElementById('result').textContent"))
         page = browser.evaluate("document.getElementById('player').srcdoc")
         self.assertIn('"trace-opens-at">7<', page, "line 15 is the one to change, and step 7 is its first execution")
         if FIREFOX:
@@ -237,10 +237,15 @@ class Page(PageCase):
             browser.evaluate(f"location.hash = '#chapter={name}'")
             title = (SOURCE / "docs" / name).read_text(encoding="utf-8").split("\n")[0].lstrip("# ")
             browser.wait(f"(document.querySelector('#chapter h1') || {{}}).textContent === {json.dumps(title.replace('`', ''))}")
+            self.assertEqual(browser.evaluate("[...document.querySelectorAll('#chapter p')].map((one) => one.textContent)"
+                                              ".filter((one) => /^(---|>)|\\n>/.test(one))"), [], name)
         browser.evaluate("location.hash = '#chapter=04_softmax.md'")
         browser.wait("document.querySelector('#chapter h1').textContent.includes('oftmax')")
         self.look(browser, "chapter")
-        browser.click("#chapter a[href='#program=softmax_safe']")
+        numbers = browser.evaluate("[...document.querySelectorAll('#chapter nav a')].map((one) => one.textContent)")
+        self.assertEqual(len(numbers), len(set(numbers)), numbers)
+        self.assertEqual(browser.evaluate("document.querySelector('#chapter nav [aria-current]').textContent"), "4")
+        browser.click("#chapter a[href='#program=softmax_safe']:not(details a)")  # the others are in answers
         browser.wait("app.name === 'softmax_safe.toy' && !document.getElementById('edit').hidden")
         self.assertEqual(browser.errors, [])
 

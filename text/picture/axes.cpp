@@ -101,7 +101,7 @@ double draw_legend(Svg& svg, double top, const std::vector<LegendEntry>& entries
   constexpr double kLeft = 10, kSwatch = 30, kGap = 18;
   double x = kLeft, y = top + kLineHeight / 2;
   for (const LegendEntry& entry : entries) {
-    const double width = kSwatch + 6 + text_width(entry.text);
+    const double width = kSwatch + 6 + wide_text_width(entry.text);
     if (x > kLeft && x + width > svg.width() - kLeft) {
       x = kLeft;
       y += kLineHeight + 3;

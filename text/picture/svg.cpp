@@ -136,6 +136,19 @@ double text_width(std::string_view text) {
   return kLetterWidth * static_cast<double>(display_width(text));
 }
 
+double wide_text_width(std::string_view text) {
+  constexpr double kNarrow = 5.8, kUsual = 10, kWide = 14.5;  // 16 px DejaVu Sans
+  double width = 0;
+  for (const std::string& cell : display_cells(text)) {
+    if (std::string_view(" !'(),-./:;I[]fijlrt|").find(cell) != std::string_view::npos) {
+      width += kNarrow;
+    } else {
+      width += std::string_view("%@MWmw").find(cell) != std::string_view::npos ? kWide : kUsual;
+    }
+  }
+  return width;
+}
+
 double text_room(std::string_view text) {
   return kRoomOfLetter * static_cast<double>(display_width(text));
 }

@@ -60,6 +60,9 @@ class Svg {
 /// Returns the approximate width of the text in the picture's units.
 double text_width(std::string_view text);
 
+/// Returns the approximate width in a font with wide letters, by the kind of each letter.
+double wide_text_width(std::string_view text);
+
 /// Returns a width that the text does not exceed in usual fonts, of which some are wide.
 double text_room(std::string_view text);
 

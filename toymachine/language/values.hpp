@@ -56,10 +56,20 @@ template <std::floating_point Number>
 Number operated(OperationTag<Operation::kTanh>, Number a) {
   return std::tanh(a);
 }
+/// In a browser one by one: two floats that become doubles would be loaded by v128.load64_zero, whose
+/// addresses emscripten 3.1.69 does not lower to 32 bits, and the page would not link.
+template <std::floating_point Number>
+double widened(Number a) {
+#ifdef __EMSCRIPTEN__
+  asm("" : "+r"(a));
+#endif
+  return a;
+}
+
 /// By way of double, so that a float is rounded once. + 0: of -0 too, the result is +inf.
 template <std::floating_point Number>
 Number operated(OperationTag<Operation::kReciprocalRoot>, Number a) {
-  return static_cast<Number>(1 / std::sqrt(static_cast<double>(a) + 0));
+  return static_cast<Number>(1 / std::sqrt(widened(a) + 0));
 }
 template <std::floating_point Number>
 Number operated(OperationTag<Operation::kReciprocal>, Number a) {

@@ -80,7 +80,7 @@ TEST_CASE("gpu writes its report as a page with tables, bars and the source") {
   const Outcome predicted =
       fake.gpu("bwd_onepass -D n=64,d=16,B=16 --predict-only --html -", "absent");
   CHECK(predicted.code == 0);
-  CHECK_THAT(predicted.out, contains("<svg class=\"bars\"") && contains("launch 3, predicted") &&
+  CHECK_THAT(predicted.out, contains("<table class=\"bars\"") && contains("launch 3, predicted") &&
                                 contains("nothing measured"));
   CHECK(predicted.out.ends_with("</html>\n"));
   CHECK(flashlab("gpu flash2 --plan --html page.html").code == 2);

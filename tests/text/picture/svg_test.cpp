@@ -125,6 +125,8 @@ TEST_CASE("a text is as wide as its letters, not as its bytes") {
   CHECK(text_width("") == 0);
   CHECK(is_at(text_width("abcde"), 41));
   CHECK(is_at(text_width("×µ"), 16.4));
+  CHECK(wide_text_width("") == 0);
+  CHECK(is_at(wide_text_width("wide µ"), 14.5 + 5.8 + 10 + 10 + 5.8 + 10));
 }
 
 TEST_CASE("an extent holds what fits an axis") {
@@ -240,7 +242,7 @@ TEST_CASE("a legend's entry has a line, a marker in its middle, and a text") {
   Svg svg(kPictureWidth);
   CHECK(draw_legend(svg, 100, {}) == 0);
   CHECK(body_of(svg).empty());
-  // The second begins at 10 + 36 + 8.2 + 18 = 72.2, the third as far behind it.
+  // The second begins at 10 + 36 + 10 + 18 = 74, the third as far behind it.
   CHECK(draw_legend(svg, 100,
                     {{Marker::kCircle, "m", "l", "a"},
                      {Marker::kCircle, "m", "", "b"},
@@ -249,21 +251,21 @@ TEST_CASE("a legend's entry has a line, a marker in its middle, and a text") {
         "<line x1=\"10\" y1=\"110.5\" x2=\"40\" y2=\"110.5\" class=\"l\"/>\n"
         "<circle cx=\"25\" cy=\"110.5\" r=\"5\" class=\"marker m\"/>\n"
         "<text x=\"46\" y=\"116\">a</text>\n"
-        "<circle cx=\"87.2\" cy=\"110.5\" r=\"5\" class=\"marker m\"/>\n"
-        "<text x=\"108.2\" y=\"116\">b</text>\n"
-        "<line x1=\"134.4\" y1=\"110.5\" x2=\"164.4\" y2=\"110.5\" class=\"l\"/>\n"
-        "<text x=\"170.4\" y=\"116\">c</text>\n");
+        "<circle cx=\"89\" cy=\"110.5\" r=\"5\" class=\"marker m\"/>\n"
+        "<text x=\"110\" y=\"116\">b</text>\n"
+        "<line x1=\"138\" y1=\"110.5\" x2=\"168\" y2=\"110.5\" class=\"l\"/>\n"
+        "<text x=\"174\" y=\"116\">c</text>\n");
 }
 
 TEST_CASE("a legend goes on in a new row where its right edge would be crossed") {
-  const std::string word(20, 'x');  // 36 + 20 letters: 200 units, then 18
+  const std::string word = "xxxxxxxxxxxxxx iiii-";  // 36 + 140 + 34.8: 210.8 units, then 18
   const LegendEntry entry{Marker::kCircle, "m", "", word};
   const auto height_in = [&](double width, std::size_t count) {
     Svg svg(width);
     return draw_legend(svg, 100, std::vector<LegendEntry>(count, entry));
   };
-  CHECK(height_in(438.5, 2) == 21);
-  CHECK(height_in(437.5, 2) == 45);
+  CHECK(height_in(460, 2) == 21);
+  CHECK(height_in(459, 2) == 45);
   CHECK(height_in(480, 3) == 45);
   CHECK(height_in(480, 4) == 45);
   CHECK(height_in(480, 5) == 69);
@@ -271,7 +273,7 @@ TEST_CASE("a legend goes on in a new row where its right edge would be crossed")
   CHECK(height_in(100, 2) == 45);
   Svg svg(480);
   draw_legend(svg, 100, {entry, entry, entry});
-  CHECK_THAT(body_of(svg), contains("<text x=\"264\" y=\"116\">"));
+  CHECK_THAT(body_of(svg), contains("<text x=\"274.8\" y=\"116\">"));
   CHECK_THAT(body_of(svg), contains("<text x=\"46\" y=\"140\">"));
 }
 

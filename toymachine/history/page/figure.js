@@ -9,6 +9,7 @@ const kWidth = 480;        // of the picture, in its own units
 const kMatrix = 280;       // most units of the matrix's longer side
 const kGap = 10;
 const kLetter = 8.6;       // units of a letter
+const kRows = 8;           // most lines of numbers in a register
 const [kCompute, kLoad, kStore, kUpdate, kMeeting, kProduct] = [0, 1, 2, 3, 4, 5];
 
 function html(tag, classes = "", ...children) {
@@ -344,7 +345,7 @@ function registerCard(run, state, frame, number) {
   const role = run.role(held ? run.frames[held.frame].pass : frame.pass, number) || "\u00a0";
   card.append(head, html("div", "mf-role", role), html("div", "mf-place", held && (held.row >= 0 || held.column >= 0) ? placeText(run, held) : "\u00a0"));
   const table = html("div", "mf-values");
-  table.style.setProperty("--mf-rows", Math.min(8, run.height[number]));
+  table.style.setProperty("--mf-rows", Math.min(kRows, run.height[number]));
   if (held) table.append(...valuesOf(held));
   card.append(table);
   return card;
@@ -352,13 +353,16 @@ function registerCard(run, state, frame, number) {
 
 function valuesOf(held) {
   if (!held.elements.length) return [html("span", "", `${held.rows} × ${held.columns} numbers`)];
-  const rows = [];
-  for (let r = 0; r < Math.min(8, held.rows); ++r) {
-    const values = held.elements.slice(r * held.columns, (r + 1) * held.columns);
-    const text = values.slice(0, 4).map((one) => shown(one).padStart(6)).join("");
-    rows.push(html("div", "", text + (held.columns > 4 ? " …" : "")));
+  const texts = held.elements.map(shown);
+  const width = Math.max(5, ...texts.map((text) => text.length));
+  const columns = held.columns <= (width > 5 ? 3 : 4) ? held.columns : 3;  // what a card on a phone has room for
+  const lines = [];
+  for (let r = 0; r < (held.rows > kRows ? kRows - 1 : held.rows); ++r) {
+    const row = texts.slice(r * held.columns, r * held.columns + columns);
+    lines.push(row.map((text) => text.padStart(width)).join(" ") + (columns < held.columns ? "…" : ""));
   }
-  return rows;
+  if (held.rows > kRows) lines.push("⋮".padStart(width));
+  return lines.map((line) => html("div", "", line));
 }
 
 // ---- The figure
