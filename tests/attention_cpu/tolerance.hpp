@@ -3,9 +3,10 @@
 // where the plain one may happen to be exact.
 //
 // The floor is a bound on rounding: epsilon times a magnitude. A score is known to within
-// |scale| |q| |k| epsilon (a variant that folds scale and log2(e) into Q rounds the constant, each
-// product with it, the sum: half an epsilon each), its exponential and what is multiplied by it to
-//   sensitivity_i = 2 + |scale| |q_i| max |k_j| + |lse_i|
+// 2 |scale| |q| |k| epsilon: a variant that folds scale and log2(e) into Q rounds the constant, each
+// product with it, the sum, half an epsilon each; and the sums on the way, an error that walks at random
+// and deviates by a third of an epsilon. Its exponential and what is multiplied by it are known to
+//   sensitivity_i = 2 + 2 |scale| |q_i| max |k_j| + |lse_i|
 // epsilons. The magnitudes are those of the terms that are added up, cancellation apart:
 //   O_i   sum_j P_ij |v_j|
 //   dV_j  sum_i P_ij |dO_i|
@@ -92,7 +93,7 @@ class RoundingFloors {
         if (problem.sees(b, i, j)) largest_key = std::max(largest_key, k[problem.key(b, h, j)]);
       }
       const Real sensitivity =
-          of_operands_only ? 1 : 2 + scale * q[row] * largest_key + std::fabs(row_lse[row]);
+          of_operands_only ? 1 : 2 + 2 * scale * q[row] * largest_key + std::fabs(row_lse[row]);
       for (std::int64_t j = 0; j < problem.seqlen_k; ++j) {
         if (!problem.sees(b, i, j)) continue;
         const std::int64_t key = problem.key(b, h, j);
