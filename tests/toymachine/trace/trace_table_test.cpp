@@ -125,6 +125,14 @@ TEST_CASE("names of a generic round are of its own steps, and what is carried ha
   CHECK(lines(text).size() <= 40);
 }
 
+TEST_CASE("numbers of elements stand as they are written where a step is of all rounds") {
+  TraceOptions options;
+  const BoundProgram causal = bundled("flash2_causal", params({{"n", 4}, {"d", 2}, {"B", 2}}));
+  CHECK_THAT(table(causal, unicode_options(), options), contains(" MASK S, 0, 0, S "));
+  options.body = "j";
+  CHECK_THAT(table(causal, unicode_options(), options), contains(" MASK S, i*B, j*Bk, S "));
+}
+
 TEST_CASE("a part of a trace names what the steps before it made, as the whole does") {
   const BoundProgram program = bundled("flash2", params({{"n", 4}, {"d", 2}, {"B", 2}}));
   TraceOptions options;
