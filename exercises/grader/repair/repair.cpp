@@ -347,6 +347,7 @@ class Search {
   Repairs finished() {
     if (found() && !is_nested_) {
       Repair& first = result_.repairs.front();
+      move_what_it_inserts(first);
       first.is_accepted = is_part(first) || is_accepted(first);
     }
     return std::move(result_);
@@ -449,6 +450,21 @@ class Search {
       more.further.push_back(std::move(edit));
     }
     if (!more.further.empty() && is_right_at_all(more)) repair = std::move(more);
+  }
+
+  /// A line that is missing here and stands elsewhere, where nothing needs it, is one that was moved.
+  void move_what_it_inserts(Repair& repair) {
+    if (repair.edit.kind != EditKind::kInsert || !repair.further.empty()) return;
+    const std::vector<std::uint32_t> same = mine_.with(words(repair.edit.text));
+    for (const auto& [line, edit] : same.empty() ? std::map<std::uint32_t, Edit>{} : drops()) {
+      if (given_.contains(line) || std::find(same.begin(), same.end(), line) == same.end())
+        continue;
+      Repair moved{edit, {repair.edit}};
+      if (!is_right_at_all(moved)) continue;
+      repair = std::move(moved);
+      result_.line = line;
+      return;
+    }
   }
 
   bool is_right_at_all(const Repair& repair) const {
