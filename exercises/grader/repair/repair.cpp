@@ -37,18 +37,16 @@ int likeness(const toy::SourceText& source, const StatementLines& lines,
   return best;
 }
 
-/// The lines that are those of the starter: of equal lines, as many as it has.
+/// The lines that are those of the starter and stand in its order: a given line that the learner moved is the learner's.
 std::set<std::uint32_t> given_lines(const ProgramTask& task, const toy::SourceText& mine) {
-  std::map<std::vector<std::string>, std::size_t> given;
-  const toy::SourceText starter("starter", task.starter);
-  for (std::uint32_t line = 1; line <= starter.num_lines(); ++line)
-    ++given[words(starter.line(line))];
+  const auto own = line_differences(mine, toy::SourceText("starter", task.starter), SIZE_MAX);
   std::set<std::uint32_t> lines;
+  if (!own) return lines;
   for (std::uint32_t line = 1; line <= mine.num_lines(); ++line) {
-    const auto found = given.find(words(mine.line(line)));
-    if (found == given.end() || found->second == 0) continue;
-    --found->second;
-    lines.insert(line);
+    if (!words(mine.line(line)).empty()) lines.insert(line);
+  }
+  for (const LineDifference& one : *own) {
+    for (const std::uint32_t line : one.mine) lines.erase(line);
   }
   return lines;
 }

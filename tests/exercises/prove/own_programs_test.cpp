@@ -170,6 +170,18 @@ TEST_CASE("a line that stands too late by several lines is one mistake, and not 
   CHECK_FALSE(says(late, "missing"));
 }
 
+TEST_CASE("a given line that the learner moved is found where it belongs", "[verdicts]") {
+  const std::string given = "FILL -inf, M";
+  const std::string text = own_program("13_attention_update");
+  REQUIRE(text.find(given) != std::string::npos);
+  const std::string whole =
+      text.substr(text.find(given), text.find('\n', text.find(given)) + 1 - text.find(given));
+  const Finding moved = finding_on_own("13_attention_update",
+                                       {{whole, ""}, {"  FILL 0, S\n", "  FILL 0, S\n  " + whole}});
+  CAPTURE(moved.what, moved.details, moved.line);
+  CHECK(says(moved, "stands in the wrong place: it belongs "));
+}
+
 TEST_CASE("of a line with one wrong word, the word is named", "[verdicts]") {
   const Finding wrong =
       finding_on_own("08_online_softmax", {{"  ADD R0, R2, R2\n", "  ADD R1, R2, R2\n"}});
