@@ -34,7 +34,7 @@ constexpr const char* kBrokenProgram =
     "MAC_Z R0, R1\n"
     "STORE R3, c[0][2]\n";
 
-/// A bundled program with its default parameters, and its cost.
+/// A bundled program and its cost.
 struct TourExample {
   LoadedProgram loaded;
   toy::BoundProgram bound;
@@ -42,9 +42,9 @@ struct TourExample {
   toy::Counters counters;
 };
 
-TourExample example(const std::string& name) {
+TourExample example(const std::string& name, const toy::CapacityBinding& binding = {}) {
   LoadedProgram loaded = load_program(name, toy::Limits{});
-  toy::BoundProgram bound = loaded.bind({});
+  toy::BoundProgram bound = loaded.bind(binding);
   auto executions = value_or_fail(toy::count_executions(bound), *loaded.source);
   toy::Counters counters = toy::count(bound, executions, {});
   return {std::move(loaded), std::move(bound), std::move(executions), std::move(counters)};
@@ -115,11 +115,11 @@ class Tour {
     std::cout << "\n" << styled("$ flashlab " + command, Style::kBlue, terminal_) << "\n";
   }
 
-  void trace(const TourExample& shown, const toy::TraceOptions& options = {}) {
+  void trace(const TourExample& shown) {
     const auto sink = toy::make_trace_table(
         std::cout,
         {.unicode = terminal_.unicode, .color = terminal_.color, .width = terminal_.width});
-    value_or_fail(trace_to(*sink, shown.loaded, shown.bound, {}, options), *shown.loaded.source);
+    value_or_fail(trace_to(*sink, shown.loaded, shown.bound, {}, {}), *shown.loaded.source);
   }
 
   std::string cost(const TourExample& shown) const {
@@ -157,32 +157,35 @@ class Tour {
   }
 
   void more_registers() {
-    const TourExample alone = example("matmul_inner_no_reuse"), inner = example("matmul_inner"),
-                      outer = example("matmul_outer");
+    const TourExample blocked = example("matmul_blocked");
+    toy::CapacityBinding same;
+    std::string sizes;
+    const std::vector<toy::ParamDeclaration>& names = blocked.loaded.program->params;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::string& name = names[i].name;
+      if (name != "m" && name != "k" && name != "n") continue;
+      same.params[name] = blocked.bound.params[i];
+      sizes += (sizes.empty() ? "" : ",") + name + "=" + std::to_string(blocked.bound.params[i]);
+    }
+    const TourExample naive = example("matmul_naive", same);
     heading("More registers, fewer loads");
-    say("All four elements, one after the other, take " + alone.counters.cycles.get_str() +
-        " cycles. An operand that stays where the next element needs it saves a load: " +
-        inner.counters.cycles.get_str() + ". With " + std::to_string(outer.bound.num_registers) +
-        " registers all four sums can grow at once, and each loaded value serves more of them:");
-    if (!guess("With " + std::to_string(inner.bound.num_registers) + " registers, " +
-                   inner.counters.loads.get_str() + " operands are loaded. How many here?",
-               outer.counters.loads.get_str())) {
+    say("A product of matrices of any size loads two operands for each multiplication, if none "
+        "stays in a register: " +
+        naive.counters.loads.get_str() + " loads at " + sizes + ". With " +
+        std::to_string(blocked.bound.num_registers) +
+        " registers a block of four sums can grow at once, and each loaded value serves two of "
+        "them.");
+    if (!guess("How many operands does the product in blocks load?",
+               blocked.counters.loads.get_str())) {
       return;
     }
-    typed("trace matmul_outer");
-    trace(outer);
-    std::cout << "\n" << cost(outer) << "\n\n";
-    TextTable table({{"program"},
-                     {"registers", Align::kRight},
-                     {"loads", Align::kRight},
-                     {"cycles", Align::kRight}});
-    for (const TourExample* one : {&alone, &inner, &outer}) {
-      table.row({one->loaded.short_name(), std::to_string(one->bound.num_registers),
-                 one->counters.loads.get_str(), one->counters.cycles.get_str()});
-    }
-    std::cout << table.to_string(terminal_);
+    std::cout << "\n";
+    say("The counts are formulas, derived from the programs' texts and exact for every size:");
+    typed("diff matmul_naive matmul_blocked -D " + sizes);
+    compare(naive, blocked);
   }
 
+  /// How the passes are written, and what they cost, is what exercises ask for: it is not shown.
   void softmax() {
     const TourExample safe = example("softmax_safe"), online = example("softmax_online");
     heading("Softmax, and the trick behind flash attention");
@@ -190,20 +193,25 @@ class Tour {
         "before it can divide: " +
         std::to_string(shown_passes(*safe.loaded.program).size()) +
         " passes over x. Online softmax keeps a running maximum m and a running sum s, and repairs "
-        "the sum whenever the maximum moves. Its two loops, for any element:");
+        "the sum whenever the maximum moves: if the new maximum is m', all of it is multiplied by "
+        "e^(m - m').");
     if (!guess("How many passes over x are left?",
                std::to_string(shown_passes(*online.loaded.program).size()))) {
       return;
     }
-    typed("trace softmax_online --body i");
-    toy::TraceOptions body;
-    body.body = "i";
-    trace(online, body);
     std::cout << "\n";
-    say("One register more, one pass less. The counts are formulas, derived from the program's "
-        "text and exact for every n:");
-    typed("diff softmax_safe softmax_online");
-    compare(safe, online);
+    TextTable table({{"program"}, {"registers", Align::kRight}, {"passes over x"}});
+    for (const TourExample* one : {&safe, &online}) {
+      const toy::Program& program = *one->loaded.program;
+      table.row({one->loaded.short_name(), std::to_string(one->bound.num_registers),
+                 joined(shown_passes(program), "; ",
+                        [&](std::size_t pass) { return program.passes[pass]; })});
+    }
+    std::cout << table.to_string(terminal_) << "\n";
+    say("One register more, one pass less. You write both programs in exercises 6 to 8, and "
+        "predict "
+        "there what each costs. Attention is built on the second one: it reads keys and values "
+        "once, in the order in which they come.");
   }
 
   void compare(const TourExample& left, const TourExample& right) {

@@ -195,7 +195,10 @@ void print_head(const std::vector<ExercisePointer>& all, const Learner& learner,
   const std::string text = std::to_string(done) + " of " + std::to_string(all.size()) +
                            " exercises done, " + exercises::points_text(points) + " of " +
                            points_text(most);
-  std::cout << styled(text, Style::kBold, terminal) << "\n";
+  std::cout << styled(text, Style::kBold, terminal) << "\n"
+            << wrapped(
+                   "The order is that of the chapters and of `flashlab next`; numbers are names.",
+                   terminal.width);
 }
 
 void print_rows(const std::vector<ExercisePointer>& all, const Learner& learner,

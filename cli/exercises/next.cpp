@@ -11,6 +11,7 @@
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "exercises/grader/grade/progress.hpp"
+#include "text/read_number.hpp"
 #include "text/visible.hpp"
 #include "text/width.hpp"
 
@@ -83,6 +84,24 @@ std::string left_behind(const Learner& learner, const std::string& exercise) {
   return "Left behind: " + names + more + " (flashlab start, with the number, goes back)";
 }
 
+/// The number that the name begins with; 0: none.
+int exercise_number(const std::string& id) {
+  int number = 0;
+  read_number(id, number);
+  return number;
+}
+
+/// "28 comes after 15: …", where a learner would look for the number after that of the exercise before; else empty.
+std::string order_note(const Learner& learner, const std::string& exercise) {
+  const std::vector<std::string>& ids = learner.ids();
+  const auto here = std::find(ids.begin(), ids.end(), exercise);
+  if (here == ids.begin() || here == ids.end()) return {};
+  const int number = exercise_number(exercise), before = exercise_number(*(here - 1));
+  if (number == 0 || before == 0 || number == before + 1) return {};
+  return "Exercise " + std::to_string(number) + " comes after " + std::to_string(before) +
+         ": the order is that of the chapters, and numbers are names.";
+}
+
 /// Starts the next exercise if it has no file yet, and shows it.
 void go_on(Learner& learner, const Terminal& terminal) {
   const std::string next = learner.next();
@@ -95,6 +114,9 @@ void go_on(Learner& learner, const Terminal& terminal) {
   if (entry == nullptr || entry->file.empty()) {
     start_exercise(learner, *exercise, exercise->work_file());
     std::cout << "Wrote " << printable(exercise->work_file()) << ".\n\n";
+  }
+  if (const std::string note = order_note(learner, next); !note.empty()) {
+    std::cout << wrapped(note, terminal.width) << "\n";
   }
   show_exercise(*exercise, learner, terminal);
   const std::string behind = left_behind(learner, next);

@@ -122,8 +122,17 @@ void cost_rows(const exercises::Exercise& exercise, bool tells_all, TextTable& t
     table.row({is_first ? "full marks" : "",
                joined(hidden, ", ") + ": flashlab predict " + short_name(exercise)});
   }
+  std::vector<std::string> limits;
   if (const auto most = formulas_without(cost.most, hidden); !most.empty()) {
-    table.row({"accepted", formulas_text(most, exercise.program, terminal)});
+    limits.push_back(formulas_text(most, exercise.program, terminal));
+  }
+  if (!cost.most_of_solution.empty()) {
+    limits.push_back("no more " + joined(cost.most_of_solution, ", ") + " than the solution has");
+  }
+  if (limits.empty()) return;
+  limits.emplace_back("what costs more gets no points, even if its result is right");
+  for (const std::string& limit : limits) {
+    table.row({&limit == &limits.front() ? "accepted" : "", limit});
   }
 }
 
@@ -169,10 +178,6 @@ void program_rows(const exercises::Exercise& exercise, bool tells_all, TextTable
     table.row({"points", correct + "; its cost: up to " + points_text(task.points.cost)});
   }
   cost_rows(exercise, tells_all, table, terminal);
-  if (const auto& keys = task.cost.most_of_solution; !keys.empty()) {
-    table.row({task.cost.most.empty() ? "accepted" : "",
-               "no more " + joined(keys, ", ") + " than the solution has"});
-  }
 }
 
 std::string facts_table(const exercises::Exercise& exercise, bool tells_all,

@@ -122,6 +122,10 @@ std::string cost_table(const Verdict& verdict, const exercises::Costs& best_ever
     text += hidden ? "  * more than full marks allow, here or at another size\n"
                    : "  * more than full marks allow\n";
   }
+  if (has_floor) {
+    text += indented("floor: what must be loaded and stored at least; no program is below it",
+                     kVerdictIndent, terminal);
+  }
   return text;
 }
 

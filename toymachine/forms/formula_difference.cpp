@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "text/lists.hpp"
+
 namespace flashlab::toy {
 namespace {
 
@@ -126,12 +128,34 @@ struct LeftOut {
   }
 };
 
-/// The text around the place `from`, where it differs from another.
+/// Where a text may be cut: before an operator or behind it, and not inside of an index, "[0]".
+std::vector<std::size_t> boundaries_of(const std::string& text) {
+  std::vector<std::size_t> places{0};
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '[' || text[i] == ']') depth += depth_change(text[i]);
+    const bool is_operator = text[i] == '*' || text[i] == '/' || text[i] == ' ';
+    if (depth == 0 && is_operator && i > 0) places.push_back(i);
+  }
+  places.push_back(text.size());
+  return places;
+}
+
+/// The text around the place `from`, where it differs from another: what begins or ends in it is whole, if there is
+/// room.
 std::string cut(const std::string& text, std::size_t from, std::size_t room) {
   if (text.size() <= room) return text;
-  const std::size_t start = std::min(from > room / 2 ? from - room / 2 : 0, text.size() - room);
-  return (start > 0 ? "... " : "") + text.substr(start, room) +
-         (start + room < text.size() ? " ..." : "");
+  std::size_t start = std::min(from > room / 2 ? from - room / 2 : 0, text.size() - room);
+  std::size_t end = start + room;
+  const std::vector<std::size_t> places = boundaries_of(text);
+  const auto first = std::lower_bound(places.begin(), places.end(), start);
+  const auto last = std::upper_bound(places.begin(), places.end(), end) - 1;
+  if (*first<from&& * last> from) {
+    start = *first;
+    end = *last;
+  }
+  return (start > 0 ? "... " : "") + std::string(trimmed(text.substr(start, end - start))) +
+         (end < text.size() ? " ..." : "");
 }
 
 std::string shortened(const std::string& formula, std::size_t room);
@@ -189,13 +213,58 @@ std::size_t common_start(const std::string& a, const std::string& b) {
 FormulaDifference difference(const std::string& one, const std::string& other, std::size_t room,
                              int depth);
 
+/// The factors of a term with the operators before them: "+ v[0]", "*e^(x - m)", "/l".
+std::vector<std::string> factors_of(const std::string& term) {
+  std::vector<std::string> factors;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < term.size(); ++i) {
+    depth += depth_change(term[i]);
+    if (depth > 0 || i == 0 || (term[i] != '*' && term[i] != '/')) continue;
+    factors.push_back(term.substr(begin, i - begin));
+    begin = i;
+  }
+  factors.push_back(term.substr(begin));
+  return factors;
+}
+
+/// A factor as it is compared: the first has no operator.
+std::string bare_factor(const std::string& factor) {
+  const std::size_t start = factor.find_first_not_of("+-* ");
+  return start == std::string::npos ? factor : factor.substr(start);
+}
+
+/// One term beside another: of the factors that both have, what is inside of parentheses is left out.
+std::string term_beside(const std::string& term, const std::string& other, std::size_t room) {
+  std::vector<std::string> theirs;
+  for (const std::string& factor : factors_of(other)) theirs.push_back(bare_factor(factor));
+  std::vector<std::string> factors = factors_of(term);
+  std::vector<bool> are_own;
+  std::size_t own = 0, common = 0;
+  for (std::string& factor : factors) {
+    const auto same = std::find(theirs.begin(), theirs.end(), bare_factor(factor));
+    are_own.push_back(same == theirs.end());
+    own += are_own.back() ? 1 : 0;
+    if (are_own.back()) continue;
+    theirs.erase(same);
+    factor = without_insides(factor);
+    common += factor.size();
+  }
+  const std::size_t left = room > common ? room - common : 0;
+  std::string text;
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    text += are_own[i] ? shortened_term(factors[i], left / own) : factors[i];
+  }
+  return text;
+}
+
 /// Two terms that differ: what both have inside of their parentheses is left out.
 FormulaDifference terms_difference(const std::string& one, const std::string& other,
                                    std::size_t room, int depth) {
   if (std::max(one.size(), other.size()) <= std::min(room, kLine)) return {one, other};
   Groups mine = groups_of(one), theirs = groups_of(other);
   if (mine.inside.size() != theirs.inside.size()) {
-    return {shortened_term(one, room), shortened_term(other, room)};
+    return {term_beside(one, other, room), term_beside(other, one, room)};
   }
   if (mine.inside.empty() || depth == kDeepest) {
     const std::size_t from = common_start(one, other);
@@ -248,8 +317,7 @@ FormulaDifference difference(const std::string& one, const std::string& other, s
   const std::vector<std::string> common = take_common(mine.texts, theirs.texts);
   const auto side = [&](const Terms& terms, const std::string& first) {
     if (!terms.texts.empty()) return terms_listed(terms, first, common.size(), room);
-    return terms_listed({terms.are_arguments, {common.front()}},
-                        shortened_term(common.front(), room), common.size() - 1, room);
+    return "... (" + terms_text(common.size(), true) + ")";
   };
   FormulaDifference first;
   if (!mine.texts.empty() && !theirs.texts.empty()) {
@@ -264,15 +332,31 @@ FormulaDifference difference(const std::string& one, const std::string& other, s
 
 }  // namespace
 
+namespace {
+
+/// With more room while what differs is among what is left out.
+FormulaDifference visible_difference(const std::string& one, const std::string& other,
+                                     std::size_t room) {
+  const std::size_t longest = std::max(one.size(), other.size());
+  FormulaDifference both = difference(one, other, room, 0);
+  while (one != other && both.one == both.other && room < longest) {
+    room = std::min(2 * room, longest);
+    both = room < longest ? difference(one, other, room, 0) : FormulaDifference{one, other};
+  }
+  return both;
+}
+
+}  // namespace
+
 FormulaDifference formula_difference(const std::string& one, const std::string& other) {
   if (one.size() <= kShortFormula && other.size() <= kShortFormula) return {one, other};
-  return difference(one, other, kShown, 0);
+  return visible_difference(one, other, kShown);
 }
 
 FormulaDifference formula_difference(const std::string& one, const std::string& other,
                                      std::size_t room) {
   if (one.size() <= room && other.size() <= room) return {one, other};
-  return difference(one, other, room, 0);
+  return visible_difference(one, other, room);
 }
 
 std::string shortened_formula(const std::string& formula, std::size_t room) {

@@ -16,7 +16,7 @@ inline constexpr std::size_t kShortFormula = 100;
 /// Returns both formulas as they are if they are short. Otherwise leaves out the terms that both
 /// have, "... (3 terms are the same)", then what both have inside parentheses, "e^(...)", and then what is
 /// too long: "... (5 more terms)". Factors of products and quotients, exponents and arguments of a
-/// maximum are compared one by one.
+/// maximum are compared one by one. What differs is never among what is left out.
 FormulaDifference formula_difference(const std::string& one, const std::string& other);
 
 /// The same, but cut to about `room` characters around what differs if one of them is longer.

@@ -11,6 +11,7 @@
 #include "toymachine/budget/budget.hpp"
 #include "toymachine/language/declaration_parser.hpp"
 #include "toymachine/language/directive.hpp"
+#include "toymachine/language/indented_nest.hpp"
 #include "toymachine/language/lexer.hpp"
 #include "toymachine/language/library.hpp"
 #include "toymachine/language/name_collector.hpp"
@@ -210,16 +211,36 @@ class Assembler {
       statement(line);
       if (too_deep_ || diagnostics_.size() > kMostDiagnostics) return;
     }
-    for (const LoopStatement& loop : open_loops_) {
-      parser_.error(loop.span, "this loop is not closed", "an 'end' line for it");
+    if (!open_loops_.empty()) name_unclosed_loops();
+  }
+
+  /// What else is wrong with the nest follows from a missing `end`.
+  void name_unclosed_loops() {
+    std::erase_if(diagnostics_, [&](const Diagnostic& one) {
+      return std::any_of(of_the_nest_.begin(), of_the_nest_.end(), [&](const SourceSpan& span) {
+        return span.line == one.span.line && span.column == one.span.column;
+      });
+    });
+    std::vector<detail::UnclosedLoop> unclosed = nest_.unclosed(open_loops_.size());
+    if (unclosed.empty() && open_loops_.size() == 1 && same_variable_.line > 0) {
+      unclosed.push_back({same_variable_, of_the_nest_.front().line});
+    }
+    if (unclosed.empty()) {
+      for (const LoopStatement& loop : open_loops_) unclosed.push_back({loop.span, 0});
+    }
+    for (const detail::UnclosedLoop& one : unclosed) {
+      parser_.error(one.loop, "this loop is not closed",
+                    "an 'end' line for it" +
+                        (one.before == 0 ? "" : ", before line " + std::to_string(one.before)));
     }
   }
 
   void statement(const Line& line) {
     const Token& first = line.tokens[0];
-    if (first.kind == TokenKind::kDirective) return directive_line(line);
     if (first.is_word("for")) return open_loop(line);
     if (first.is_word("end")) return close_loop(line);
+    nest_.other(first.span);
+    if (first.kind == TokenKind::kDirective) return directive_line(line);
     if (auto instruction = parser_.instruction(line)) add(std::move(*instruction));
   }
 
@@ -237,6 +258,7 @@ class Assembler {
     if (!open_loops_.empty() && !may_be_inside) {
       parser_.error(word.span, detail::describe(word) + " is inside a loop",
                     "it outside all loops");
+      of_the_nest_.push_back(word.span);
       return;
     }
     if (*directive == Directive::kPass) {
@@ -259,6 +281,8 @@ class Assembler {
 
   void open_loop(const Line& line) {
     LoopStatement loop = parser_.loop(line);
+    nest_.open(loop.span);
+    note_same_variable(loop, line);
     scope_.loops.emplace_back(loop.var, loop.loop);
     if (static_cast<std::int64_t>(open_loops_.size()) >= limits_.max_nesting) {
       limit_error(line.tokens[0].span,
@@ -270,7 +294,18 @@ class Assembler {
     open_loops_.push_back(std::move(loop));
   }
 
+  /// A loop inside of one with its variable is an error, and may stand there because an `end` is missing.
+  void note_same_variable(const LoopStatement& loop, const Line& line) {
+    const auto around =
+        std::find_if(open_loops_.begin(), open_loops_.end(),
+                     [&](const LoopStatement& other) { return other.var == loop.var; });
+    if (around == open_loops_.end() || line.tokens.size() < 2) return;
+    if (of_the_nest_.empty()) same_variable_ = around->span;
+    of_the_nest_.push_back(line.tokens[1].span);
+  }
+
   void close_loop(const Line& line) {
+    nest_.close(line.tokens[0].span);
     if (line.tokens.size() > 2) {
       parser_.error(line.tokens[1].span,
                     "found " + detail::describe(line.tokens[1]) + " after 'end'",
@@ -323,6 +358,9 @@ class Assembler {
   SourceSpan use_;  // the line .use, if there is one
   std::vector<Line> lines_, function_lines_;
   std::vector<LoopStatement> open_loops_;
+  detail::IndentedNest nest_;
+  std::vector<SourceSpan> of_the_nest_;  // of errors that a missing `end` explains
+  SourceSpan same_variable_;  // the loop around the first loop that has its variable; line 0: none
   std::array<std::uint32_t, detail::kDirectives.size()> first_lines_{};  // 0: not seen
   bool too_deep_ = false;  // the rest of the file is not read
 };

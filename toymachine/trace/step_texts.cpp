@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "text/lists.hpp"
 #include "text/numbers.hpp"
 #include "text/width.hpp"
 
@@ -116,6 +117,27 @@ std::string StepTexts::tile_text(std::int64_t rows, std::int64_t cols, bool unic
   return std::to_string(rows) + (unicode ? "×" : "x") + std::to_string(cols);
 }
 
+namespace {
+
+/// "[1, 3]", "[[1], [3]]": the numbers of a tile, as inputs are written. Empty if they have no room anyway.
+std::string numbers_text(const TraceValue& value) {
+  constexpr std::size_t kMostNumbers = 8;
+  constexpr int kDigits = 4;
+  if (value.elements.size() > kMostNumbers) return {};
+  std::vector<std::string> rows;
+  for (std::int64_t row = 0; row < value.rows; ++row) {
+    const auto first = value.elements.begin() + row * value.cols;
+    const std::vector<double> numbers(first, first + value.cols);
+    rows.push_back(
+        "[" +
+        joined(numbers, ", ", [](double number) { return flashlab::short_text(number, kDigits); }) +
+        "]");
+  }
+  return value.rows == 1 ? rows.front() : "[" + joined(rows) + "]";
+}
+
+}  // namespace
+
 std::vector<std::string> StepTexts::makes(const TraceRow& row, const StepTextOptions& options,
                                           std::size_t enough) const {
   const bool unicode = options.unicode;
@@ -130,6 +152,10 @@ std::vector<std::string> StepTexts::makes(const TraceRow& row, const StepTextOpt
   if (options.values) {
     number = " = " + (row.value.is_tile() ? tile_text(row.value.rows, row.value.cols, unicode)
                                           : flashlab::short_text(row.value.number));
+  }
+  if (!options.symbols && options.values && row.value.is_tile()) {
+    const std::string numbers = numbers_text(row.value);
+    if (!numbers.empty()) return {target + " = " + numbers, target + number};
   }
   if (!options.symbols) return {target + number};
   const Symbol& value = row.expression;

@@ -60,7 +60,8 @@ std::string TraceGrid::fitting(const GridLine& line, std::size_t most, std::size
                             : cut_outside_names(line.makes.back(), limit, options_.unicode);
 }
 
-/// The registers for which there is room, those first that are read later on most lines. Sets their widths.
+/// The registers for which there is room, those first that are read later on most lines. One of several that share a
+/// name, O[0], holds a part of a value, and comes after those that hold all of theirs. Sets their widths.
 TraceGrid::Columns TraceGrid::with_room(const std::vector<std::vector<bool>>& is_read,
                                         std::size_t room, Widths& widths) {
   // Registers that these lines neither read nor write come last.
@@ -83,8 +84,12 @@ TraceGrid::Columns TraceGrid::with_room(const std::vector<std::vector<bool>>& is
     order.resize(start_.size());
     std::iota(order.begin(), order.end(), 0);
     std::erase_if(order, [&](std::size_t number) { return lines_of[number].second == 0; });
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return lines_of[a] > lines_of[b]; });
+    const auto is_whole = [&](std::size_t number) {
+      return lines_of[number].first > 0 && titles_[number].find('[') == std::string::npos;
+    };
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::pair(is_whole(a), lines_of[a]) > std::pair(is_whole(b), lines_of[b]);
+    });
   }
   Columns result;
   for (const std::size_t number : order) {

@@ -122,6 +122,15 @@ void TraceNaming::describe(const Step& step, TraceRow& row) const {
   loops(step.instruction->loop, step.loop_values, row.loops);
 }
 
+/// Whether the step stands for all rounds of a loop around it.
+bool TraceNaming::is_general(const Step& step) const {
+  for (std::uint32_t loop = step.instruction->loop; loop != kNoLoop;
+       loop = program_.loops[loop].parent) {
+    if (letters_[loop] != 0) return true;
+  }
+  return false;
+}
+
 std::string TraceNaming::instruction(const Step& step) const {
   const InstructionSpec& spec = instruction_set()[step.instruction->row];
   std::string text(spec.mnemonic);
@@ -133,7 +142,8 @@ std::string TraceNaming::instruction(const Step& step) const {
       continue;
     }
     if (operand.kind == OperandKind::kOffset) {
-      text += std::to_string(step.operands[i]);
+      text += is_general(step) && !operand.index.terms.empty() ? to_string(*operand.constant)
+                                                               : std::to_string(step.operands[i]);
       continue;
     }
     if (!is_memory(operand.kind)) {

@@ -35,6 +35,7 @@ class TraceNaming {
   const AxisNames& axes() const { return axes_; }
 
  private:
+  bool is_general(const Step& step) const;
   std::string instruction(const Step& step) const;
   Subscript subscript(const Affine& index, const std::int64_t* loop_values) const;
 

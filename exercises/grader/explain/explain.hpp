@@ -10,6 +10,7 @@
 #include "exercises/grader/judge/attempt.hpp"
 #include "exercises/grader/judge/solution_forms.hpp"
 #include "exercises/grader/repair/repair.hpp"
+#include "toymachine/budget/budget.hpp"
 
 namespace flashlab::exercises {
 
@@ -34,6 +35,9 @@ struct FailedAttempt {
 std::string inputs_text(const SizedCases& sized, std::size_t entry);
 std::string inputs_text(const FailedAttempt& failed);
 
+/// The finding of a submission whose grading takes too long.
+Finding over_budget(const toy::BudgetExceeded& over);
+
 /// States what went wrong, without searching for the reason.
 Finding state_failure(const FailedAttempt& failed);
 
@@ -41,8 +45,9 @@ Finding state_failure(const FailedAttempt& failed);
 std::vector<Finding> explain_failure(const FailedAttempt& failed);
 
 /// Returns places where a right program costs more than full marks allow; may be empty. Of counters
-/// that cost no points nothing is said.
+/// that cost no points nothing is said. A loop that runs too often comes first, and explains what its lines cost.
 std::vector<Finding> explain_cost(const ProgramTask& task, const toy::SourceText& text,
+                                  const std::shared_ptr<const toy::Program>& program,
                                   const Attempt& attempt, const std::vector<CostLine>& costs);
 
 }  // namespace flashlab::exercises

@@ -1,8 +1,10 @@
 // Finds where a right program spends more than necessary.
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "exercises/grader/exercise/source_lines.hpp"
+#include "exercises/grader/explain/costly_bound.hpp"
 #include "exercises/grader/explain/explain.hpp"
 #include "exercises/grader/judge/dataflow.hpp"
 #include "exercises/grader/submission/submission.hpp"
@@ -220,10 +222,17 @@ class CostExplanation {
 }  // namespace
 
 std::vector<Finding> explain_cost(const ProgramTask& task, const toy::SourceText& text,
+                                  const std::shared_ptr<const toy::Program>& program,
                                   const Attempt& attempt, const std::vector<CostLine>& costs) {
   if (!attempt.unrolled || attempt.unrolled->steps.size() > kMostExplainedSteps) return {};
   if (attempt.machines) return {};  // its registers have no names
-  return CostExplanation(task, text, attempt, costs).run();
+  std::vector<Finding> lines = CostExplanation(task, text, attempt, costs).run();
+  if (lines.empty()) return lines;
+  if (auto bound = costly_bound(task, program, attempt)) {
+    if (bound->is_all) lines.clear();
+    lines.insert(lines.begin(), std::move(bound->finding));
+  }
+  return lines;
 }
 
 }  // namespace flashlab::exercises

@@ -251,16 +251,37 @@ Finding explain_tiles(const FailedAttempt& failed, const WrongTile& tile) {
   return finding;
 }
 
+/// "random inputs"; what a name alone would not tell is described.
+std::string family_text(Family family) {
+  switch (family) {
+    case Family::kSpike:
+      return "inputs with one huge number";
+    case Family::kFar:
+      return "inputs far from 0";
+    case Family::kValley:
+      return "inputs that are smallest in the middle";
+    case Family::kBlocks:
+      return "inputs in runs of equal numbers";
+    default:
+      return std::string(to_string(family)) + " inputs";
+  }
+}
+
 }  // namespace
 
 std::string inputs_text(const SizedCases& sized, std::size_t entry) {
   const std::string size = to_string(sized.size);
-  return (size.empty() ? "" : size + ", ") + std::string(to_string(sized.cases[entry].family)) +
-         " inputs";
+  return (size.empty() ? "" : size + ", ") + family_text(sized.cases[entry].family);
 }
 
 std::string inputs_text(const FailedAttempt& failed) {
   return inputs_text(*failed.attempt.sized, failed.attempt.failure->entry);
+}
+
+Finding over_budget(const toy::BudgetExceeded& over) {
+  Finding finding;
+  finding.what = std::string("grading takes ") + over.what();
+  return finding;
 }
 
 Finding state_failure(const FailedAttempt& failed) {

@@ -70,9 +70,11 @@ std::string wrong_words_text(const toy::SourceText& mine, const std::string& rep
 
 std::string own_hint(const Verdict& verdict, const toy::SourceText& submission, std::size_t level) {
   if (verdict.passed() || verdict.findings.empty()) return {};
-  const Finding& finding = verdict.findings.front();
-  if (level == 1) return finding.what + ".";
-  if (finding.line == 0) return {};
+  if (level == 1) return verdict.findings.front().what + ".";
+  const auto placed = std::find_if(verdict.findings.begin(), verdict.findings.end(),
+                                   [](const Finding& one) { return one.line > 0; });
+  if (placed == verdict.findings.end()) return {};
+  const Finding& finding = *placed;
   if (level == 2) {
     return "Look at line " + std::to_string(finding.line) +
            (finding.step == 0 ? "" : ", step " + std::to_string(finding.step)) + ".";

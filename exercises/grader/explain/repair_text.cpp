@@ -1,6 +1,8 @@
 #include "exercises/grader/explain/repair_text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -154,8 +156,8 @@ bool is_given(const FailedAttempt& failed, std::string_view right_line) {
   return !StatementLines(starter).with(words(right_line)).empty();
 }
 
-/// Which rounds of a loop are wrong where the program fails, in place of the bound that belongs there: to find that is
-/// the exercise. Empty for other lines, if the starter has such a loop, and if the rounds do not differ there. `right`
+/// Which bound of a loop is wrong, and which rounds are where the program fails, in place of the bound that belongs
+/// there: to find that is the exercise. Empty for other lines, if the starter has such a loop, and if the rounds do not differ there. `right`
 /// has the loop in `right_line`.
 std::string rounds_sentence(const FailedAttempt& failed, std::uint32_t line,
                             const std::shared_ptr<const toy::Program>& right,
@@ -167,10 +169,11 @@ std::string rounds_sentence(const FailedAttempt& failed, std::uint32_t line,
   const auto here = bind_machines(failed.task, failed.program, size);
   const auto there = bind_machines(failed.task, right, size);
   if (!here || !there) return {};
-  const std::string text =
-      other_rounds_text(rounds_of(here->one(), line), rounds_of(there->one(), right_line));
-  if (text.empty()) return {};
-  return "Line " + std::to_string(line) + " has the wrong bound: " + text + ".";
+  const auto other =
+      other_rounds(rounds_of(here->one(), line), rounds_of(there->one(), right_line));
+  if (!other) return {};
+  return "In line " + std::to_string(line) + " " + wrong_bound_text(*failed.program, line, *other) +
+         ".";
 }
 
 /// The same of a change of the loop.
@@ -236,6 +239,28 @@ std::string other_parts(const FailedAttempt& failed, const Edit& edit) {
                                           : "";
 }
 
+/// " R1 is wrong.": which words of the line one change replaces, and not by what: to find that is the
+/// exercise. Empty if all of the line is another one.
+std::string wrong_words_sentence(const FailedAttempt& failed, const Repair& repair) {
+  constexpr std::array<const char*, 5> kOrdinals = {"", "first", "second", "third", "fourth"};
+  const std::vector<std::string> mine = words(failed.text.line(repair.edit.line)),
+                                 other = words(repair.edit.text);
+  if (!repair.further.empty() || mine.size() != other.size()) return {};
+  std::string text;
+  std::size_t changed = 0;
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    if (mine[i] == other[i]) continue;
+    const bool is_once = std::count(mine.begin(), mine.end(), mine[i]) == 1;
+    text += changed++ == 0 ? "" : " and ";
+    text += is_once || i >= kOrdinals.size()
+                ? mine[i]
+                : "its " + std::string(kOrdinals[i]) + " operand " + mine[i];
+  }
+  if (changed == 0 || changed == mine.size()) return {};
+  text.front() = static_cast<char>(std::toupper(text.front()));
+  return " " + text + (changed == 1 ? " is" : " are") + " wrong.";
+}
+
 /// The same as a further sentence, with a space before it.
 std::string parts_sentence(const FailedAttempt& failed, const Repair& repair) {
   const std::string other = repair.further.empty() ? other_parts(failed, repair.edit) : "";
@@ -286,7 +311,8 @@ std::string right_sentence(const FailedAttempt& failed, const Repair& repair) {
     return "Line " + line + " is not what belongs there: " + statement_text(edit.text) +
            " makes the program right.";
   }
-  return "Look at line " + line + ": one change there makes the program right.";
+  return "Look at line " + line + ": one change there makes the program right." +
+         wrong_words_sentence(failed, repair);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "exercises/grader/exercise/answers.hpp"
+#include "exercises/grader/explain/explain.hpp"
 #include "exercises/grader/grade/check_rows.hpp"
 #include "exercises/grader/grade/grading.hpp"
 #include "exercises/grader/grade/prepared_exercise.hpp"

@@ -14,6 +14,7 @@
 #include "exercises/grader/exercise/verdict.hpp"
 #include "exercises/grader/explain/explain.hpp"
 #include "exercises/grader/explain/explain_repair.hpp"
+#include "exercises/grader/explain/untouched_starter.hpp"
 #include "exercises/grader/explain/wrong_value.hpp"
 #include "exercises/grader/grade/check_rows.hpp"
 #include "exercises/grader/grade/cost_judge.hpp"
@@ -227,7 +228,7 @@ class Grading {
     if (!last_.failure) return true;
     if (refuse_endless_run(size.sized)) return false;
     verdict_.outcome = Outcome::kWrong;
-    if (!prepared_.options.explain) return false;
+    if (!prepared_.options.explain || say_nothing_written(task_, text_, verdict_)) return false;
     if (!within_budget([&] { explain(size); })) {
       const FailedAttempt failed{task_,    text_,
                                  program_, last_,
@@ -236,6 +237,7 @@ class Grading {
       verdict_.findings = {state_failure(failed)};
       verdict_.findings.front().details.push_back("finding out why takes " + end_);
     }
+    note_starter(task_, text_, verdict_);
     return false;
   }
 
@@ -280,6 +282,7 @@ class Grading {
       verdict_.findings.push_back(finding_of(diagnostic, text_));
     }
     if (!prepared_.options.explain || verdict_.outcome == Outcome::kLimit) return false;
+    if (say_nothing_written(task_, text_, verdict_)) return false;
     Finding found = verdict_.findings.front();  // the refusal stays as it is if the budget ends
     const bool is_whole = within_budget([&] {
       const bool is_bound = last_.bound.has_value();
@@ -338,8 +341,8 @@ class Grading {
     if (!score.accepted()) {
       Finding finding;
       const std::string where = prepared_.large.counted.empty() ? "" : " at the displayed sizes";
-      finding.what =
-          "the result is right" + where + ", but it costs more than this exercise accepts";
+      finding.what = "the result is right" + where +
+                     ", but it costs more than this exercise accepts, and gets no points";
       finding.details = costs.excesses();
       verdict_.findings.insert(verdict_.findings.begin(), std::move(finding));
     }
@@ -350,13 +353,13 @@ class Grading {
   void add_costly_lines(const SizedCases* where) {
     std::vector<Finding> lines;
     if (where == last_.sized) {
-      lines = explain_cost(task_, text_, last_, verdict_.costs);
+      lines = explain_cost(task_, text_, program_, last_, verdict_.costs);
       if (!lines.empty()) verdict_.findings.clear();
     } else {
       for (const PreparedSize& size : prepared_.drawn) {
         if (&size.sized != where || !size.lanes) continue;
         const Attempt drawn = attempt(task_, program_, size.sized, &*size.lanes);
-        lines = explain_cost(task_, text_, drawn, verdict_.costs);
+        lines = explain_cost(task_, text_, program_, drawn, verdict_.costs);
       }
     }
     verdict_.findings.insert(verdict_.findings.end(), lines.begin(), lines.end());
@@ -389,12 +392,6 @@ class Grading {
 
 Verdict grade_program(const PreparedExercise& prepared, const toy::SourceText& text) {
   return Grading(prepared, text).run();
-}
-
-Finding over_budget(const toy::BudgetExceeded& over) {
-  Finding finding;
-  finding.what = std::string("grading takes ") + over.what();
-  return finding;
 }
 
 }  // namespace flashlab::exercises

@@ -3,7 +3,6 @@
 
 #include "exercises/grader/exercise/verdict.hpp"
 #include "exercises/grader/grade/prepared_exercise.hpp"
-#include "toymachine/budget/budget.hpp"
 #include "toymachine/language/source.hpp"
 
 namespace flashlab::exercises {
@@ -11,8 +10,5 @@ namespace flashlab::exercises {
 /// Never throws because of the submission. Its rows are not complete, and it has no points yet
 /// (complete_checks).
 Verdict grade_program(const PreparedExercise& prepared, const toy::SourceText& text);
-
-/// The finding when the budget for grading ended.
-Finding over_budget(const toy::BudgetExceeded& over);
 
 }  // namespace flashlab::exercises

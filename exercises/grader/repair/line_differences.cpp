@@ -8,9 +8,7 @@
 namespace flashlab::exercises {
 namespace {
 
-/// Further apart, two texts are other programs, and their differences explain nothing.
-constexpr std::size_t kMostDifferentLines = 10;  // of both texts
-constexpr std::size_t kLongestMiddle = 150;      // lines between the first and the last difference
+constexpr std::size_t kLongestMiddle = 150;  // lines between the first and the last difference
 
 /// The lines of a text that have words.
 struct WrittenLines {
@@ -57,7 +55,8 @@ class CommonLines {
 }  // namespace
 
 std::optional<std::vector<LineDifference>> line_differences(const toy::SourceText& mine,
-                                                            const toy::SourceText& other) {
+                                                            const toy::SourceText& other,
+                                                            std::size_t most_lines) {
   const WrittenLines a(mine), b(other);
   std::size_t from = 0, a_end = a.words.size(), b_end = b.words.size();
   while (from < std::min(a_end, b_end) && a.words[from] == b.words[from]) ++from;
@@ -67,7 +66,7 @@ std::optional<std::vector<LineDifference>> line_differences(const toy::SourceTex
   }
   if (std::max(a_end, b_end) - from > kLongestMiddle) return std::nullopt;
   const CommonLines common(a, b, from, a_end, b_end);
-  if (a_end + b_end - 2 * from - 2 * common(from, from) > kMostDifferentLines) return std::nullopt;
+  if (a_end + b_end - 2 * from - 2 * common(from, from) > most_lines) return std::nullopt;
   std::vector<LineDifference> differences;
   bool is_open = false;
   for (std::size_t i = from, j = from; i < a_end || j < b_end;) {

@@ -37,18 +37,16 @@ int likeness(const toy::SourceText& source, const StatementLines& lines,
   return best;
 }
 
-/// The lines that are those of the starter: of equal lines, as many as it has.
+/// The lines that are those of the starter and stand in its order: a given line that the learner moved is the learner's.
 std::set<std::uint32_t> given_lines(const ProgramTask& task, const toy::SourceText& mine) {
-  std::map<std::vector<std::string>, std::size_t> given;
-  const toy::SourceText starter("starter", task.starter);
-  for (std::uint32_t line = 1; line <= starter.num_lines(); ++line)
-    ++given[words(starter.line(line))];
+  const auto own = line_differences(mine, toy::SourceText("starter", task.starter), SIZE_MAX);
   std::set<std::uint32_t> lines;
+  if (!own) return lines;
   for (std::uint32_t line = 1; line <= mine.num_lines(); ++line) {
-    const auto found = given.find(words(mine.line(line)));
-    if (found == given.end() || found->second == 0) continue;
-    --found->second;
-    lines.insert(line);
+    if (!words(mine.line(line)).empty()) lines.insert(line);
+  }
+  for (const LineDifference& one : *own) {
+    for (const std::uint32_t line : one.mine) lines.erase(line);
   }
   return lines;
 }
@@ -347,6 +345,7 @@ class Search {
   Repairs finished() {
     if (found() && !is_nested_) {
       Repair& first = result_.repairs.front();
+      move_what_it_inserts(first);
       first.is_accepted = is_part(first) || is_accepted(first);
     }
     return std::move(result_);
@@ -449,6 +448,21 @@ class Search {
       more.further.push_back(std::move(edit));
     }
     if (!more.further.empty() && is_right_at_all(more)) repair = std::move(more);
+  }
+
+  /// A line that is missing here and stands elsewhere, where nothing needs it, is one that was moved.
+  void move_what_it_inserts(Repair& repair) {
+    if (repair.edit.kind != EditKind::kInsert || !repair.further.empty()) return;
+    const std::vector<std::uint32_t> same = mine_.with(words(repair.edit.text));
+    for (const auto& [line, edit] : same.empty() ? std::map<std::uint32_t, Edit>{} : drops()) {
+      if (given_.contains(line) || std::find(same.begin(), same.end(), line) == same.end())
+        continue;
+      Repair moved{edit, {repair.edit}};
+      if (!is_right_at_all(moved)) continue;
+      repair = std::move(moved);
+      result_.line = line;
+      return;
+    }
   }
 
   bool is_right_at_all(const Repair& repair) const {

@@ -123,14 +123,70 @@ TEST_CASE("a line in the wrong place with the wrong register is found where it b
              "line 28."));
 }
 
-TEST_CASE("of a wrong bound, the rounds are told that are too many, and not the right bound",
+TEST_CASE("of a wrong bound, it and the rounds that are too many are told, and not the right bound",
           "[verdicts]") {
   const Finding many =
       finding_on_own("29_flash2_causal", {{"ceildiv(min(n, (i+1)*B), Bk)", "i+1"}});
   CAPTURE(many.details);
   CHECK(many.line == 22);
-  CHECK(says(many, "Line 22 has the wrong bound: at i = 2 there is a round too many: j = 2."));
+  CHECK(
+      says(many, "In line 22 the bound i+1 is wrong: at i = 2 there is a round too many: j = 2."));
   CHECK_FALSE(says(many, "ceildiv"));
+}
+
+TEST_CASE("a loop that begins too late is told its first value", "[verdicts]") {
+  const Finding late = finding_on_own("29_flash2_causal", {{"for j in 0..", "for j in 1.."}});
+  CAPTURE(late.details);
+  CHECK(late.line == 22);
+  CHECK(says(late, "In line 22 the first value 1 is wrong: at i = 0 a round is missing: j = 0."));
+}
+
+TEST_CASE("a right program whose loop runs too often is told the bound, and not the right one",
+          "[verdicts]") {
+  for (const auto& [bound, rounds] :
+       {std::pair{"tiles(k)",
+                  "the bound tiles(k) is wrong: at i = 0 there are rounds too many: j = 1 to 4"},
+        std::pair{"min(tiles(k), ceildiv((i+1)*B, Bk) + 1)",
+                  "the bound min(tiles(k), ceildiv((i+1)*B, Bk) + 1) is wrong: at i = 0 there is "
+                  "a round too many: j = 1"}}) {
+    const Verdict verdict =
+        verdict_on_own("29_flash2_causal", {{"ceildiv(min(n, (i+1)*B), Bk)", bound}});
+    CHECK(verdict.outcome == Outcome::kTooCostly);
+    REQUIRE(verdict.findings.size() == 2);
+    const Finding& finding = verdict.findings.back();
+    CHECK(finding.line == 22);
+    CHECK(finding.what == rounds);
+    CHECK_FALSE(says(finding, "ceildiv(min(n"));
+  }
+}
+
+TEST_CASE("a line that stands too late by several lines is one mistake, and not a missing line",
+          "[verdicts]") {
+  const std::string early = "  SUB R1, R3, R1\n";
+  const Finding late = finding_on_own("08_online_softmax",
+                                      {{early, ""}, {"  MOV R3, R1\n", early + "  MOV R3, R1\n"}});
+  CAPTURE(late.what, late.details, late.line);
+  CHECK(says(late, " stands in the wrong place: it belongs "));
+  CHECK_FALSE(says(late, "missing"));
+}
+
+TEST_CASE("a given line that the learner moved is found where it belongs", "[verdicts]") {
+  const std::string given = "FILL -inf, M";
+  const std::string text = own_program("13_attention_update");
+  REQUIRE(text.find(given) != std::string::npos);
+  const std::string whole =
+      text.substr(text.find(given), text.find('\n', text.find(given)) + 1 - text.find(given));
+  const Finding moved = finding_on_own("13_attention_update",
+                                       {{whole, ""}, {"  FILL 0, S\n", "  FILL 0, S\n  " + whole}});
+  CAPTURE(moved.what, moved.details, moved.line);
+  CHECK(says(moved, "stands in the wrong place: it belongs "));
+}
+
+TEST_CASE("of a line with one wrong word, the word is named", "[verdicts]") {
+  const Finding wrong =
+      finding_on_own("08_online_softmax", {{"  ADD R0, R2, R2\n", "  ADD R1, R2, R2\n"}});
+  CAPTURE(wrong.what, wrong.details, wrong.line);
+  CHECK(says(wrong, "one change there makes the program right. R1 is wrong."));
 }
 
 TEST_CASE("a difference from -inf is not shown as a formula", "[verdicts]") {

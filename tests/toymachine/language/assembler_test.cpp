@@ -132,6 +132,33 @@ TEST_CASE("loops must be closed, closed once, and their variables new") {
       contains("3:5: error: 'i' already has a meaning here"));
 }
 
+TEST_CASE("a missing end is one error, of the loop that is indented as if it were closed") {
+  const auto only_error = [](const std::string& text) {
+    const std::string errors = assembly_errors(text);
+    CHECK(errors.find("error: ") == errors.rfind("error: "));
+    return errors;
+  };
+  const std::string load = "LOAD x[0], R0\n";
+  CHECK_THAT(only_error(".input x[1]\nfor i in 0..2\n  for c in 0..2\n    " + load +
+                        "  for c in 0..2\n    " + load + "  end\nend\n"),
+             contains("3:3: error: this loop is not closed") &&
+                 contains("'end' line for it, before line 5"));
+  CHECK_THAT(only_error(".input x[1]\nfor i in 0..2\n  " + load + ".pass Next\nfor i in 0..2\n  " +
+                        load + "end\n"),
+             contains("2:1: error: this loop is not closed") && contains("before line 4"));
+  CHECK_THAT(only_error(".input x[1]\nfor i in 0..2\n  for c in 0..2\n    " + load + "end\n"),
+             contains("3:3: error: this loop is not closed"));
+}
+
+TEST_CASE(
+    "without indentation, a loop is not closed if a later one inside of it has its variable") {
+  const std::string load = "LOAD x[0], R0\n";
+  const std::string errors =
+      assembly_errors(".input x[1]\nfor c in 0..2\n" + load + "for c in 0..2\n" + load + "end\n");
+  CHECK_THAT(errors, contains("2:1: error: this loop is not closed") && contains("before line 4") &&
+                         !contains("already has a meaning"));
+}
+
 TEST_CASE("a cell as it is written on paper is read as a cell of that array") {
   const std::string arrays = ".input a[2][2]\n.input x[3]\n.output c[2][2]\n";
   CHECK_THAT(assembly_errors(arrays + "LOAD a01, R0\n"),

@@ -125,6 +125,14 @@ TEST_CASE("names of a generic round are of its own steps, and what is carried ha
   CHECK(lines(text).size() <= 40);
 }
 
+TEST_CASE("numbers of elements stand as they are written where a step is of all rounds") {
+  TraceOptions options;
+  const BoundProgram causal = bundled("flash2_causal", params({{"n", 4}, {"d", 2}, {"B", 2}}));
+  CHECK_THAT(table(causal, unicode_options(), options), contains(" MASK S, 0, 0, S "));
+  options.body = "j";
+  CHECK_THAT(table(causal, unicode_options(), options), contains(" MASK S, i*B, j*Bk, S "));
+}
+
 TEST_CASE("a part of a trace names what the steps before it made, as the whole does") {
   const BoundProgram program = bundled("flash2", params({{"n", 4}, {"d", 2}, {"B", 2}}));
   TraceOptions options;
@@ -176,7 +184,8 @@ TEST_CASE("what each step makes can be had for few registers, with those that ar
   CHECK_THAT(line_with(text, " Step |"), contains("| Makes ") && contains(" | R1"));
   CHECK_THAT(line_with(text, "    4 |"), contains("| R0 = a01 = ") && contains(" | b00"));
   look.symbols = false;
-  CHECK_THAT(line_with(table(bundled("flash2"), look), "    9 |"), contains("| S = 2x2 "));
+  CHECK_THAT(line_with(table(bundled("flash2"), look), "    9 |"),
+             contains("| S = [[175, 195], [451, 503]] "));
 }
 
 TEST_CASE("ditto marks can be had always or never") {
@@ -234,6 +243,26 @@ TEST_CASE("numbers stand in place of formulas or below them") {
   const auto both = lines(table(program, look));
   CHECK(both[6] == "    3 | DIV R0, R1, R0 |>q   | x1");
   CHECK(both[7] == "      |                | 0.5 | 2");
+}
+
+TEST_CASE("numbers of a small tile stand where they fit, else its shape") {
+  TraceTableOptions look;
+  look.changes = true;
+  look.symbols = false;
+  look.values = true;
+  look.width = 80;
+  const auto made = [&](const std::string& tile) {
+    const std::string lines =
+        ".input x(2, 4) tile " + tile + "\n.output y(2, 4) tile " + tile + "\nFILL 3, R1\n";
+    return line_with(table(bound(lines + "LOAD x[0][0], R0\nSUB R0, R0, R0\nADD R0, R1, R0\n"
+                                         "STORE R0, y[0][0]\n"),
+                           look),
+                     " ADD");
+  };
+  CHECK_THAT(made("(1, 2)"), contains("| R0 = [3, 3]"));
+  CHECK_THAT(made("(2, 1)"), contains("| R0 = [[3], [3]]"));
+  CHECK_THAT(made("(2, 2)"), contains("| R0 = [[3, 3], [3, 3]]"));
+  CHECK_THAT(made("(2, 4)"), contains("| R0 = 2x4"));
 }
 
 TEST_CASE("label lines are shown when asked for") {
