@@ -60,6 +60,8 @@ struct LaunchTiles {
   std::optional<BlockWork> block_work;
   std::optional<RowWork> row_work;
 
+  /// Whether a block takes a K/V tile and all queries that see it. Parts of the keys have blocks of queries.
+  bool has_key_blocks() const { return is_per_kv_head && num_splits == 0; }
   /// Returns the tiles that are divided among the multiprocessors.
   std::int64_t num_tiles() const {
     return num_tiles_of_blocks > 0 ? num_tiles_of_blocks : num_blocks;

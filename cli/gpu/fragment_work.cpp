@@ -1,6 +1,8 @@
 #include "cli/gpu/fragment_work.hpp"
 
 #include <algorithm>
+#include <set>
+#include <vector>
 
 namespace flashlab::cli {
 namespace {
@@ -11,7 +13,7 @@ using generate::FragmentPlan;
 using generate::ValuePlace;
 using generate::Where;
 
-constexpr std::int64_t kMostNumbersOfThread = 255, kRegistersOfSm = 65536;
+constexpr std::int64_t kRegistersOfThread = 255, kRegistersOfSm = 65536, kBytesOfFactor = 2;
 
 class WorkOfLoop {
  public:
@@ -25,16 +27,23 @@ class WorkOfLoop {
     work_.block.num_warps = plan_.warps;
     work_.block.blocks_per_sm = static_cast<int>(std::max<std::int64_t>(
         1, is_wide ? (plan_.warps == 4 ? 2 : 1)
-                   : kRegistersOfSm / (32 * plan_.warps * (kMostNumbersOfThread + 1))));
+                   : kRegistersOfSm / (32 * plan_.warps * registers_of_thread())));
     work_.block.drains = 0;
+    work_.block.is_in_l2 = true;
+    const std::set<std::size_t> loops = loops_of_products();
+    if (loops.empty()) return std::nullopt;
     for (std::size_t at = 0; at < plan_.steps.size(); ++at) {
       const generate::Step& step = plan_.steps[at];
-      if (step.kind == generate::Step::Kind::kInstruction && !step.loops.empty())
+      if (step.kind == generate::Step::Kind::kInstruction && !step.loops.empty() &&
+          loops.contains(step.loops.back())) {
         instruction(at, step);
+      }
     }
+    add_spills();
     for (std::size_t v = 0; v < plan_.places.size(); ++v) {
       const ValuePlace& place = plan_.places[v];
       if (place.where != Where::kSharedTile && place.where != Where::kSharedColumn) continue;
+      if (std::ranges::find(awaited_, v) != awaited_.end()) continue;
       if (place.ring && place.ring->last_read) {
         ++work_.block.mbarrier_waits;
         ++work_.block.mbarrier_arrivals;
@@ -43,7 +52,6 @@ class WorkOfLoop {
           place.prefetched_in ? work_.block.copied.bytes : work_.block.first_bytes;
       bytes += place.shared->bytes;
     }
-    if (work_.block.products.empty()) return std::nullopt;
     const cuda::BlockProduct& first = work_.block.products.front();
     const std::int64_t scores = first.rows * first.columns;
     std::int64_t multiplied = 0;
@@ -64,9 +72,97 @@ class WorkOfLoop {
     return plan_.places[static_cast<std::size_t>(plan_.values.operands[at][operand])];
   }
 
+  /// Beside its numbers, a thread has addresses and scratch: 76 to 79 registers where there are enough
+  /// (docs/results/generated_kernels.json). Registers are given out by eights.
+  std::int64_t registers_of_thread() const {
+    constexpr std::int64_t kBeside = 79, kAtOnce = 8;
+    const std::int64_t wanted = std::min(kRegistersOfThread, plan_.numbers + kBeside);
+    return (wanted + kAtOnce - 1) / kAtOnce * kAtOnce;
+  }
+
+  /// The innermost loops around products, which may follow each other. What stands outside of them is not of
+  /// a pair of tiles.
+  std::set<std::size_t> loops_of_products() const {
+    std::set<std::size_t> loops;
+    std::size_t depth = 1;
+    for (const generate::Step& step : plan_.steps) {
+      if (step.kind != generate::Step::Kind::kInstruction || !step.is_product()) continue;
+      if (step.loops.size() < depth) continue;
+      if (step.loops.size() > depth) loops.clear();
+      depth = step.loops.size();
+      loops.insert(step.loops.back());
+    }
+    return loops;
+  }
+
+  /// A tile that is loaded where it is used: all threads meet before it and after it. Loads that follow each
+  /// other before the first use of one are waited for once.
+  void await(std::size_t value) {
+    const ValuePlace& place = plan_.places[value];
+    const bool is_shared = place.where == Where::kSharedTile || place.where == Where::kSharedColumn;
+    if (!is_shared || place.prefetched_in || place.ring) return;
+    awaited_.push_back(value);
+    work_.block.copied.bytes += place.shared->bytes;
+    work_.block.awaited_bytes += place.shared->bytes;
+    ++work_.block.num_barriers;
+    if (under_way_.empty()) {
+      ++work_.block.num_barriers;
+      if (num_awaited_++ > 0) ++work_.block.cache_waits;  // the first one is that of awaited_bytes
+    }
+    under_way_.push_back(value);
+  }
+
+  /// Operands that are read: tiles that are under way have come, and numbers of tiles in shared memory are
+  /// loaded, two at once, and converted.
+  void read(std::size_t at, std::size_t written) {
+    const auto& operands = plan_.values.operands[at];
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (i == written || operands[i] < 0) continue;
+      const auto value = static_cast<std::size_t>(operands[i]);
+      if (std::ranges::find(under_way_, value) != under_way_.end()) under_way_.clear();
+    }
+  }
+  void read_elements(std::size_t at, std::size_t written) {
+    const auto& operands = plan_.values.operands[at];
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (i == written || operands[i] < 0 || place(at, i).where != Where::kSharedTile) continue;
+      const std::int64_t elements = place(at, i).rows * place(at, i).cols;
+      work_.block.loaded = {work_.block.loaded.bytes + kBytesOfFactor * elements, 4};
+      elementwise_ += static_cast<double>(elements);
+    }
+  }
+
+  /// Two numbers are rounded, two pairs exchanged between lanes, and four stored at once.
+  void store(std::size_t at) {
+    constexpr double kOfElement = 1.5;
+    ++work_.block.num_barriers;
+    const auto& operands = plan_.values.operands[at];
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (operands[i] < 0 || place(at, i).where != Where::kFragment) continue;
+      elementwise_ += kOfElement * static_cast<double>(place(at, i).rows * place(at, i).cols);
+    }
+  }
+
+  /// What a thread has beyond its registers goes to memory and back in each iteration.
+  void add_spills() {
+    const std::int64_t beyond = std::max<std::int64_t>(0, plan_.numbers - generate::kMostNumbers);
+    work_.block.loaded_through_l1 = {2 * 4 * 32 * plan_.warps * beyond, 4};
+  }
+
   void instruction(std::size_t at, const generate::Step& step) {
     const toy::BoundInstruction& instruction = program_.instructions[step.site];
     const std::size_t written = generate::written_operand(instruction);
+    if (step.action == Action::kLoad) {
+      if (plan_.values.operands[at][written] >= 0) {
+        await(static_cast<std::size_t>(plan_.values.operands[at][written]));
+      }
+      return;
+    }
+    read(at, written);
+    if (step.action == Action::kStore) {
+      store(at);
+      return;
+    }
     if (step.is_product()) {
       product(at, instruction, written);
       return;
@@ -88,7 +184,17 @@ class WorkOfLoop {
                        toy::spec_of(step.operation).flop_kind == toy::FlopKind::kElementwise;
     if (target.where == Where::kFragment && (costs || step.reduces())) {
       elementwise_ += static_cast<double>(target.rows * target.cols);
+      read_elements(at, written);
     }
+    if (target.where == Where::kRowValues) row_values(step);
+  }
+
+  /// A number for each row: each of a sequence of operations waits for the one before.
+  void row_values(const generate::Step& step) {
+    constexpr double kOfDivision = 10, kOfExponential = 4;
+    work_.block.chained_instructions += step.does(toy::Operation::kOver)          ? kOfDivision
+                                        : step.does(toy::Operation::kExponential) ? kOfExponential
+                                                                                  : 1;
   }
 
   void product(std::size_t at, const toy::BoundInstruction& instruction, std::size_t written) {
@@ -127,6 +233,8 @@ class WorkOfLoop {
   const FragmentPlan& plan_;
   FragmentWork work_;
   double elementwise_ = 0;
+  std::vector<std::size_t> awaited_, under_way_;  // values
+  int num_awaited_ = 0;
 };
 
 }  // namespace

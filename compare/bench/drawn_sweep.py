@@ -3,7 +3,7 @@
 
     compare/bench/drawn_sweep.py predict --seed 7 --gpu h100 --calibration rates.json --out predicted
     compare/bench/drawn_sweep.py measure --seed 7 --calibration rates.json --out measured
-    compare/bench/drawn_sweep.py judge measured --predicted predicted
+    compare/bench/drawn_sweep.py judge measured --predicted predicted [--again]
 
 `predict` needs no GPU. Rates are those of `flashlab compare --calibrate --json rates.json`, on the card that measures
 and in the same hour; what is drawn does not depend on them. --out is a folder: calls.json, as `flashlab compare --json` writes it, and programs.json. A seed
@@ -214,6 +214,23 @@ def check_hashes(rows, predicted, key):
     print(f"predictions that are not those written before: {others} of {len(rows)}")
 
 
+def print_programs(title, rows, predicted_ms):
+    groups = {}
+    for row in rows:
+        groups.setdefault(f"{row['program']}, level {row['level']}", []).append(
+            predicted_ms(row) / row["measured"]["median_ms"])
+    print_table(title, groups)
+
+
+def predicted_again(args, row):
+    """By this build of the command. Of bundled programs only: another one's file is not in the results."""
+    code, out, error = command_output(
+        [args.flashlab, "gpu", *row["flags"], "--predict-only", "--gpu", args.gpu, "--json"])
+    if code != 0:
+        raise SystemExit(f"{args.flashlab} gpu {' '.join(row['flags'])}: {error}")
+    return json.loads(out)["predicted_ms"]
+
+
 CALL_KEYS = ("variant", "kernel", "dtype", "products", "mask", "batch", "num_heads", "num_kv_heads", "seqlen_q", "seqlen_k",
              "head_dim")
 
@@ -235,11 +252,9 @@ def judge(args):
     if programs is not None:
         rows = [row for row in programs["rows"] if "measured" in row]
         check_hashes(rows, load(before, "programs.json"), lambda row: tuple(row["flags"]))
-        groups = {}
-        for row in rows:
-            groups.setdefault(f"{row['program']}, level {row['level']}", []).append(
-                row["predicted_ms"] / row["measured"]["median_ms"])
-        print_table("generated programs", groups)
+        print_programs("generated programs", rows, lambda row: row["predicted_ms"])
+        if args.again:
+            print_programs("predicted again", rows, lambda row: predicted_again(args, row))
         print(f"not measured: {len(programs['rows']) - len(rows)}")
 
 
@@ -260,6 +275,9 @@ def main():
     job = jobs.add_parser("judge", help="what was measured")
     job.add_argument("folder")
     job.add_argument("--predicted", metavar="FOLDER", help="what `predict` wrote before, to compare the hashes")
+    job.add_argument("--again", action="store_true", help="also predict the programs with this build of the command")
+    job.add_argument("--flashlab", default="flashlab", help="the command (flashlab)")
+    job.add_argument("--gpu", default="h100", help="with --again: a data sheet (h100)")
     args = parser.parse_args()
     if args.job == "judge":
         return judge(args)

@@ -278,15 +278,19 @@ double shared_units_cycles(std::span<const double> units, double wait, double wo
 
 double cycles_per_pair(const UnitCycles& cycles, int num_warps, double num_blocks) {
   constexpr double kSchedulers = 4;
-  const double warps_of_block = std::max(1.0, num_warps / kSchedulers);  // per scheduler
+  // Each warp is of one scheduler, which has a quarter of the issue slots, tensor cores and exponentials.
+  // Fewer warps than schedulers leave the others idle, and have the rest to themselves.
+  const double warps = num_warps * num_blocks;
+  const double schedulers = std::min(kSchedulers, warps);
+  const double of_scheduler = num_warps / kSchedulers, of_all = num_warps / schedulers;
   const std::array<double, 6> units = {
-      cycles.tensor / warps_of_block,
-      (cycles.shared + cycles.l1) / warps_of_block,
-      (cycles.issue - cycles.product_issue + cycles.operand_conflicts) / warps_of_block,
-      cycles.exp / warps_of_block,
-      cycles.sums / warps_of_block,
-      cycles.constants / warps_of_block};
-  return warps_of_block * shared_units_cycles(units, cycles.wait, warps_of_block * num_blocks);
+      cycles.tensor / of_scheduler,
+      (cycles.shared + cycles.l1) / of_all,
+      (cycles.issue - cycles.product_issue + cycles.operand_conflicts) / of_scheduler,
+      cycles.exp / of_scheduler,
+      cycles.sums / of_all,
+      cycles.constants / of_scheduler};
+  return of_all * shared_units_cycles(units, cycles.wait, warps / schedulers);
 }
 
 }  // namespace flashlab::compare

@@ -67,7 +67,7 @@ double chain_clocks(double instructions, const gpu::GpuSpec& gpu);
 double shared_units_cycles(std::span<const double> units, double wait, double workers);
 
 /// The same for the warps of a scheduler as workers: the clocks of a multiprocessor per pair of tiles
-/// if it has this many such blocks at once.
+/// if it has this many such blocks at once. Of fewer than four warps each has a scheduler to itself.
 double cycles_per_pair(const UnitCycles& cycles, int num_warps, double num_blocks);
 
 }  // namespace flashlab::compare

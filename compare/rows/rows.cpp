@@ -262,7 +262,7 @@ Row predict_row(const Call& call, const MachineModel& machine, const MachineMode
     step.predicted = predict_launch(
         step, kernel.launches[k], machine,
         {row.dtype, row.products, row.head_dim, is_causal(call.problem),
-         kernel.launches[k].is_per_kv_head, call.problem.seqlen_q, call.problem.seqlen_k},
+         kernel.launches[k].has_key_blocks(), call.problem.seqlen_q, call.problem.seqlen_k},
         kernel.product_instruction);
   }
   row.predicted = in_turn(row.steps);

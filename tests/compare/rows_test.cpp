@@ -226,3 +226,11 @@ TEST_CASE("a call whose matrices the GPU's memory does not hold has no time", "[
   measured.measured.emplace();
   CHECK_FALSE(does_not_fit(measured));
 }
+
+TEST_CASE("keys that no query sees make a call of parts no longer", "[compare]") {
+  SweepAxes causal = axes({"split-kv"}, {832}, DataType::kFloat32);
+  causal.masks = {Mask::kCausalTopLeft};
+  const Row seen = first_row_of(causal);
+  causal.seqlen_k = 6656;
+  CHECK(first_row_of(causal).predicted.units_ms < 1.01 * seen.predicted.units_ms);
+}

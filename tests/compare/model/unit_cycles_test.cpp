@@ -258,6 +258,17 @@ TEST_CASE("one warp per scheduler adds its units up, many are bound by the slowe
   CHECK_THAT(cycles_per_pair(cycles, 4, 2), within_rounding((250 + squares / 250) / 2));
 }
 
+TEST_CASE("a warp alone has a quarter of what schedulers have, and all of shared memory",
+          "[compare]") {
+  CHECK_THAT(cycles_per_pair({.tensor = 100}, 1, 1), within_rounding(400));
+  CHECK_THAT(cycles_per_pair({.issue = 100}, 2, 1), within_rounding(200));
+  CHECK_THAT(cycles_per_pair({.shared = 100}, 1, 1), within_rounding(100));
+  const UnitCycles cycles = {.tensor = 25, .shared = 20, .wait = 60};
+  CHECK_THAT(cycles_per_pair(cycles, 1, 1), within_rounding(100 + 20 + 60));
+  // Two blocks have two schedulers, and the shared memory in turns.
+  CHECK_THAT(cycles_per_pair(cycles, 1, 2), within_rounding((100 + 2 * 20 + 60) / 2.));
+}
+
 TEST_CASE("a block of twice the warps shares the same work", "[compare]") {
   const UnitCycles cycles = {.tensor = 100, .shared = 50, .issue = 30, .exp = 20};
   CHECK_THAT(cycles_per_pair(cycles, 8, 1), within_rounding(cycles_per_pair(cycles, 4, 2)));
