@@ -27,7 +27,7 @@ class WorkOfLoop {
     work_.block.num_warps = plan_.warps;
     work_.block.blocks_per_sm = static_cast<int>(std::max<std::int64_t>(
         1, is_wide ? (plan_.warps == 4 ? 2 : 1)
-                   : kRegistersOfSm / (32 * plan_.warps * registers_of_thread())));
+                   : kRegistersOfSm / (32 * plan_.warps * (kRegistersOfThread + 1))));
     work_.block.drains = 0;
     work_.block.is_in_l2 = true;
     const std::set<std::size_t> loops = loops_of_products();
@@ -70,14 +70,6 @@ class WorkOfLoop {
  private:
   const ValuePlace& place(std::size_t at, std::size_t operand) const {
     return plan_.places[static_cast<std::size_t>(plan_.values.operands[at][operand])];
-  }
-
-  /// Beside its numbers, a thread has addresses and scratch: 76 to 79 registers where there are enough
-  /// (docs/results/generated_kernels.json). Registers are given out by eights.
-  std::int64_t registers_of_thread() const {
-    constexpr std::int64_t kBeside = 79, kAtOnce = 8;
-    const std::int64_t wanted = std::min(kRegistersOfThread, plan_.numbers + kBeside);
-    return (wanted + kAtOnce - 1) / kAtOnce * kAtOnce;
   }
 
   /// The innermost loops around products, which may follow each other. What stands outside of them is not of

@@ -34,7 +34,7 @@ constexpr std::array<ManualEntry, 5> kExitCodes{{
     {"130", "You interrupted it. Other signals: 128 and their number, 143 for SIGTERM."},
 }};
 
-constexpr std::array<ManualEntry, 6> kEnvironment{{
+constexpr std::array<ManualEntry, 8> kEnvironment{{
     {"FLASHLAB_EXERCISES", "Folders with exercises of your own, separated by colons."},
     {"FLASHLAB_CPU",
      "The instruction set that attention on the CPU takes: baseline, avx2 or avx512."},
@@ -43,6 +43,9 @@ constexpr std::array<ManualEntry, 6> kEnvironment{{
     {"OMP_NUM_THREADS", "Threads of attention on the CPU, when --threads is left out."},
     {"XDG_DATA_HOME", "Where your progress in the exercises is kept; ~/.local/share without it."},
     {"NO_COLOR", "When it is not empty, no colours."},
+    {"FORCE_COLOR, CLICOLOR_FORCE",
+     "When one is neither empty nor 0, colours without a terminal, too."},
+    {"CLICOLOR", "When it is 0, no colours unless they are forced."},
 }};
 
 /// Escapes text for roff, which would replace some characters by typographic ones, and treats a dot

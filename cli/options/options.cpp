@@ -336,7 +336,21 @@ std::vector<std::int64_t> parse_values(const std::string& name, const std::strin
     const std::int64_t last = whole(part.substr(dots + 2, sign - dots - 2));
     const bool factor = sign < part.size() && part[sign] == '*';
     const std::int64_t step = sign < part.size() ? whole(part.substr(sign + 1)) : 1;
-    if (first > last || step < (factor ? 2 : 1) || (factor && first < 1)) throw fail();
+    const auto refuse = [&](const std::string& why, const std::string& wanted) {
+      return request_failure("the range " + in_quotes(part) + " of " + in_quotes(name) + " " + why,
+                             wanted);
+    };
+    if (first > last) {
+      throw refuse("begins above its end", std::to_string(last) + ".." + std::to_string(first) +
+                                               part.substr(sign) +
+                                               ", or the values one by one: 16,8,4");
+    }
+    if (step < (factor ? 2 : 1)) {
+      throw refuse("never gets to its end",
+                   factor ? "a factor of 2 or more" : "a step of 1 or more");
+    }
+    if (factor && first < 1)
+      throw refuse("begins below 1", "a first value of 1 or more for a factor");
     for (std::int64_t value = first;;) {
       values.push_back(value);
       if (values.size() > kMostValues) throw request_failure("a sweep has at most 10 000 values");

@@ -29,9 +29,16 @@ bool locale_is_utf8() {
   return false;
 }
 
+bool is_on(const char* name) {
+  const std::string_view value = environment(name);
+  return !value.empty() && value != "0";
+}
+
 bool wants_color(ColorChoice choice) {
   if (choice != ColorChoice::kAuto) return choice == ColorChoice::kAlways;
-  return environment("NO_COLOR").empty() && knows_escape_codes() && isatty(STDOUT_FILENO) == 1;
+  if (!environment("NO_COLOR").empty()) return false;
+  if (is_on("FORCE_COLOR") || is_on("CLICOLOR_FORCE")) return true;
+  return environment("CLICOLOR") != "0" && knows_escape_codes() && isatty(STDOUT_FILENO) == 1;
 }
 
 std::size_t detect_width() {

@@ -40,9 +40,9 @@ WindowSize window_size();
 /// Returns the size for a screen; of a terminal that does not know its own, LINES and COLUMNS, or 24 x 80.
 WindowSize screen_size();
 
-/// Returns the capabilities of standard output. Colour needs a terminal that knows escape codes and
-/// NO_COLOR unset or empty; a --color flag has priority over all three. Unicode is determined by
-/// the locale. The width is that of the terminal, else COLUMNS, else 80.
+/// Returns the capabilities of standard output. Colour needs a terminal that knows escape codes, NO_COLOR
+/// unset or empty and CLICOLOR not 0. FORCE_COLOR or CLICOLOR_FORCE needs no terminal; a --color flag has
+/// priority over all. Unicode is determined by the locale. The width is that of the terminal, else COLUMNS, else 80.
 Terminal detect_terminal(const TerminalRequest& request);
 
 enum class Style { kBold, kDim, kRed, kGreen, kYellow, kBlue };

@@ -17,7 +17,8 @@ namespace flashlab::test {
 namespace {
 
 constexpr const char* kPreamble =
-    "unset LC_ALL LC_CTYPE NO_COLOR COLUMNS\nexport LANG=C TERM=xterm\n";
+    "unset LC_ALL LC_CTYPE NO_COLOR FORCE_COLOR CLICOLOR_FORCE CLICOLOR COLUMNS\nexport LANG=C "
+    "TERM=xterm\n";
 constexpr std::chrono::seconds kLongest{30};
 constexpr std::chrono::milliseconds kPause{20}, kUntilItWorks{300};
 

@@ -59,6 +59,10 @@ TEST_CASE("the verdict on a sweep counts errors, and predictions that were made 
   CHECK_THAT(outcome.out, contains("    3    15.0%      33%     100%      1.25\n"));
   CHECK_THAT(outcome.out, contains("predictions that are not those written before: 0 of 3\n"));
   CHECK_THAT(outcome.out, contains("not measured: 4\n"));  // the calls
+  const std::string again =
+      place.script("judge measured --again --flashlab '" FLASHLAB_BINARY "'").out;
+  CHECK_THAT(again.substr(again.find("predicted again")),
+             contains("    3    15.0%      33%     100%      1.25\n"));
   programs["rows"][1]["prediction_sha256"] = "made later";
   place.write("measured/programs.json", programs.dump());
   CHECK_THAT(place.script("judge measured --predicted predicted").out,

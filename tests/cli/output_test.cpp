@@ -64,6 +64,11 @@ TEST_CASE("a pipe gets neither colour nor Unicode unless they are asked for") {
   CHECK_FALSE(has_color("flashlab tour"));
   CHECK(has_color("flashlab tour --color always"));
   CHECK(has_color("NO_COLOR=1 flashlab tour --color always"));
+  CHECK(has_color("FORCE_COLOR=1 flashlab tour"));
+  CHECK(has_color("CLICOLOR_FORCE=1 TERM=dumb flashlab tour"));
+  CHECK_FALSE(has_color("FORCE_COLOR=0 flashlab tour"));
+  CHECK_FALSE(has_color("FORCE_COLOR=1 NO_COLOR=1 flashlab tour"));
+  CHECK_FALSE(has_color("FORCE_COLOR=1 flashlab tour --color never"));
 }
 
 TEST_CASE("a terminal gets colour unless NO_COLOR or TERM=dumb says otherwise") {
@@ -82,6 +87,8 @@ TEST_CASE("a terminal gets colour unless NO_COLOR or TERM=dumb says otherwise") 
   CHECK(has_color("NO_COLOR="));
   CHECK_FALSE(has_color("NO_COLOR=1"));
   CHECK_FALSE(has_color("TERM=dumb"));
+  CHECK_FALSE(has_color("CLICOLOR=0"));
+  CHECK(has_color("CLICOLOR=1"));
 }
 
 TEST_CASE("a reader that has seen enough ends the command quietly") {

@@ -33,7 +33,10 @@ class CaseProcess {
       const int errors = open((folder + "/stderr").c_str(), O_CREAT | O_WRONLY | O_APPEND, 0666);
       dup2(errors, 2);
       if (chdir(folder.c_str()) != 0) _exit(126);
-      for (const char* name : {"LC_ALL", "LC_CTYPE", "NO_COLOR", "COLUMNS"}) unsetenv(name);
+      for (const char* name : {"LC_ALL", "LC_CTYPE", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE",
+                               "CLICOLOR", "COLUMNS"}) {
+        unsetenv(name);
+      }
       setenv("LANG", "C", 1);
       std::vector<char*> arguments{const_cast<char*>("flashlab")};
       for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
