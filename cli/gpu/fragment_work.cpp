@@ -9,7 +9,6 @@ namespace {
 
 using generate::Action;
 using generate::FragmentPlan;
-
 using generate::ValuePlace;
 using generate::Where;
 
@@ -104,8 +103,7 @@ class WorkOfLoop {
     under_way_.push_back(value);
   }
 
-  /// Operands that are read: tiles that are under way have come, and numbers of tiles in shared memory are
-  /// loaded, two at once, and converted.
+  /// Once a tile that is under way is read, all have come.
   void read(std::size_t at, std::size_t written) {
     const auto& operands = plan_.values.operands[at];
     for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -114,6 +112,7 @@ class WorkOfLoop {
       if (std::ranges::find(under_way_, value) != under_way_.end()) under_way_.clear();
     }
   }
+  /// Numbers of tiles in shared memory are loaded, two at once, and converted.
   void read_elements(std::size_t at, std::size_t written) {
     const auto& operands = plan_.values.operands[at];
     for (std::size_t i = 0; i < operands.size(); ++i) {

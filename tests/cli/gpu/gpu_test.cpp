@@ -62,6 +62,28 @@ TEST_CASE("gpu lists the tiles that do not fit into shared memory") {
   CHECK(flashlab("gpu flash2 -D n=512,d=128,B=64 --sram h100 --plan").code == 0);
 }
 
+TEST_CASE("a loop that waits for its loads is predicted to take at least their latencies") {
+  // flash1 loads m and l, and then o, in its inner loop: a block waits twice for L2, 288 clocks at 1.98 GHz each.
+  const auto run =
+      json_of(flashlab("gpu flash1 -D n=1024,d=64,B=16,Bk=16 --level 1 --dtype bf16 --gpu h200 "
+                       "--predict-only --json"));
+  CHECK(run["launches"][1]["blocks"] == 1);
+  constexpr double kPairs = 64 * 64, kWaits = 2 * 288 / 1.98e6;
+  CHECK(run["launches"][1]["predicted_ms"].get<double>() > kPairs * kWaits);
+}
+
+TEST_CASE("numbers beyond a thread's registers are predicted to take time") {
+  // Tiles of 32 x 128 in one warp: 384 numbers for each thread, where 208 have room. Of half the columns it has 192.
+  const auto ms = [](const std::string& tiles) {
+    return json_of(flashlab(
+        "gpu bwd_onepass -D n=1600,d=64," + tiles +
+        " --level 1 --dtype fp16 --heads 64 --gpu h200 --predict-only --json"))["launches"][2]
+                                                                               ["predicted_ms"]
+                                                                                   .get<double>();
+  };
+  CHECK(ms("B=32,Bk=128") > 1.4 * ms("B=32,Bk=64"));
+}
+
 TEST_CASE("gpu refuses a program that goes wrong") {
   const Workplace place;
   place.write("tiles.toy",
