@@ -17,6 +17,7 @@
 #include "cli/options/flags.hpp"
 #include "cli/terminal/failure.hpp"
 #include "cli/terminal/files.hpp"
+#include "cli/terminal/json.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "exercises/grader/exercise/catalogue.hpp"
 #include "exercises/grader/prove/lint.hpp"
@@ -189,7 +190,7 @@ int run_lint(const LintOptions& options) {
   }
   if (options.json) {
     const nlohmann::ordered_json report = {{"version", 1}, {"exercises", std::move(list)}};
-    std::cout << report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+    print_json(report);
   } else if (total == 0) {
     std::cout << counted(sources.size(), "exercise") << ", nothing wrong\n";
   } else {

@@ -34,7 +34,7 @@ int check_work(const CheckFlags& options) {
   if (options.json) {
     const Json json =
         verdict_json({*work.exercise, work.file, learner.progress(), learner.ids()}, verdict);
-    std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    print_json(json);
   } else {
     std::cout << check_text(learner, work, verdict, *source,
                             options.explain ? Explanation::kFull : Explanation::kBrief,

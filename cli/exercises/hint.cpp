@@ -67,8 +67,7 @@ int hint(const HintFlags& options) {
     return kExitGood;
   }
   if (options.json) {
-    std::cout << hint_json(*exercise, level).dump(2, ' ', false, Json::error_handler_t::replace)
-              << "\n";
+    print_json(hint_json(*exercise, level));
     remember_hint(learner, *exercise, level);
   } else {
     show_hint(learner, *exercise, level, terminal);

@@ -129,10 +129,6 @@ Json results_json(const std::vector<ProgressResult>& results) {
   return list;
 }
 
-void print_json(const Json& json) {
-  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
-}
-
 std::string no_results(const exercises::Exercise& exercise) {
   return "No result of " + printable(exercise.id) + " is kept yet: flashlab check " +
          short_name(exercise) + "\n";

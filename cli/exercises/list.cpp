@@ -246,7 +246,7 @@ int list(const ListFlags& options) {
   const std::vector<ExercisePointer> all = learner.all();
   if (options.json) {
     const Json json = exercise_list_json(all, learner.progress(), learner.next());
-    std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    print_json(json);
   } else {
     const Terminal terminal = options.terminal.terminal();
     print_head(all, learner, terminal);

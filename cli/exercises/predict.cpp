@@ -159,7 +159,7 @@ int predict(const PredictFlags& options) {
   });
   if (options.json) {
     const Json json = {{"id", exercise->id}, {"predictions", predictions}};
-    std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    print_json(json);
     return kExitGood;
   }
   std::cout << (is_conversation() ? "\n" : "") << "You predict "

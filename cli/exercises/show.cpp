@@ -226,8 +226,7 @@ int show(const ShowFlags& options) {
   const std::string id = options.id.empty() ? learner.next() : options.id;
   const ExercisePointer exercise = learner.find(id);
   if (options.json) {
-    std::cout << exercise_json(*exercise).dump(2, ' ', false, Json::error_handler_t::replace)
-              << "\n";
+    print_json(exercise_json(*exercise));
     return kExitGood;
   }
   show_exercise(*exercise, learner, options.terminal.terminal());

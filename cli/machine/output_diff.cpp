@@ -11,6 +11,7 @@
 #include "cli/terminal/text_table.hpp"
 #include "text/lists.hpp"
 #include "text/numbers.hpp"
+#include "text/width.hpp"
 #include "toymachine/forms/formula_difference.hpp"
 #include "toymachine/forms/normal_form.hpp"
 

@@ -18,6 +18,7 @@
 #include "text/lists.hpp"
 #include "text/nearest.hpp"
 #include "text/numbers.hpp"
+#include "text/width.hpp"
 #include "toymachine/trace/trace_table.hpp"
 
 namespace flashlab::cli {

@@ -8,6 +8,7 @@
 #include "cli/debug/watch_text.hpp"
 #include "cli/protocol/json_members.hpp"
 #include "cli/terminal/failure.hpp"
+#include "cli/terminal/files.hpp"
 #include "text/visible.hpp"
 #include "toymachine/execute/dram.hpp"
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tests/cli/command.hpp"
+#include "tests/source_files.hpp"
 
 namespace {
 
