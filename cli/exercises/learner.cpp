@@ -152,7 +152,7 @@ std::string Learner::next_line(const std::string& id) const {
   const std::string verb = entry == nullptr || entry->file.empty() ? "start" : "check";
   const std::string chapter = chapter_of(next);
   const bool is_new = !chapter.empty() && chapter != chapter_of(id);
-  return "Next: flashlab exercises " + verb + " " + printable(next) +
+  return "Next: flashlab " + verb + " " + printable(next) +
          (is_new ? "\n      A new chapter: " + reading_command(chapter) : "");
 }
 

@@ -56,7 +56,7 @@ class Learner {
   std::string next() const;
   /// Returns "02_product: Full product", or only the id if the exercise cannot be read.
   std::string named(const std::string& id) const;
-  /// Returns "Next: flashlab exercises start 02_product", with a second line if that begins a
+  /// Returns "Next: flashlab start 02_product", with a second line if that begins a
   /// chapter, or that all are done.
   std::string next_line(const std::string& id) const;
 

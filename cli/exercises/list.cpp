@@ -232,12 +232,10 @@ void print_foot(const Learner& learner, const Terminal& terminal) {
   const ProgressEntry* entry = learner.progress().find(next);
   if (entry != nullptr && !entry->file.empty()) {
     std::cout << "\n"
-              << wrapped("Go on with: flashlab exercises check (your file: " +
-                             shown_path(entry->file) + ")",
+              << wrapped("Go on with: flashlab check (your file: " + shown_path(entry->file) + ")",
                          terminal.width);
   } else {
-    std::cout << "\n"
-              << fitted_lines("Go on with: flashlab exercises start " + printable(next), terminal);
+    std::cout << "\n" << fitted_lines("Go on with: flashlab start " + printable(next), terminal);
   }
 }
 

@@ -215,9 +215,9 @@ void print_next_command(const exercises::Exercise& exercise, const Learner& lear
   const std::string id = printable(exercise.id);
   if (entry != nullptr && !entry->file.empty()) {
     std::cout << "\nYour file, to edit: " << shown_path(entry->file) << "\n"
-              << fitted_lines("Go on with: flashlab exercises check " + id, terminal);
+              << fitted_lines("Go on with: flashlab check " + id, terminal);
   } else {
-    std::cout << "\n" << fitted_lines("Go on with: flashlab exercises start " + id, terminal);
+    std::cout << "\n" << fitted_lines("Go on with: flashlab start " + id, terminal);
   }
 }
 

@@ -59,7 +59,7 @@ TEST_CASE("no pager is used if the user, the terminal or the output forbids it",
   const auto is_printed = [&](const std::string& environment, const std::string& arguments) {
     const Outcome outcome = place.on_terminal(environment, arguments);
     CHECK_THAT(outcome.out, contains("0 of 42 exercises done") && contains("03_full_product") &&
-                                contains("Go on with: flashlab exercises start"));
+                                contains("Go on with: flashlab start"));
     return !place.paged();
   };
   CHECK(is_printed(kCatcher, "exercises list --no-pager"));
@@ -116,7 +116,7 @@ TEST_CASE("what to do next is never more than a screen away, up to exercise 8", 
   for (const std::string& id : ids) {
     INFO(id);
     const std::string shown = call("next").out;
-    CHECK(shown.ends_with("Go on with: flashlab exercises check " + id + "\n"));
+    CHECK(shown.ends_with("Go on with: flashlab check " + id + "\n"));
     CHECK_THAT(shown, contains("read           flashlab read "));
     const Outcome first = call("exercises check");
     if (first.code != 0) CHECK(first.out.ends_with("Stuck? flashlab exercises hint " + id + "\n"));
@@ -128,7 +128,7 @@ TEST_CASE("what to do next is never more than a screen away, up to exercise 8", 
     const Outcome solved = call("exercises check");
     CHECK(solved.code == 0);
     CHECK(printed_rows(solved.out) < kScreen);
-    CHECK_THAT(solved.out, contains("\nNext: flashlab exercises start "));
+    CHECK_THAT(solved.out, contains("\nNext: flashlab start "));
     const bool ends_chapter = id.starts_with("05");
     CHECK(solved.out.ends_with("A new chapter: flashlab read 4\n") == ends_chapter);
     const std::string where = call("").out;

@@ -73,8 +73,8 @@ TEST_CASE("the first key presses lead from a demonstration to the next exercise"
   const Outcome check = home.exercises("check");
   CHECK(check.code == 0);
   CHECK_THAT(check.out, contains("full marks: 10 of 10 points"));
-  CHECK_THAT(check.out, contains("Next: flashlab exercises start 0001_dot"));
-  CHECK_THAT(home.exercises("list").out, contains("Go on with: flashlab exercises start 0001_dot"));
+  CHECK_THAT(check.out, contains("Next: flashlab start 0001_dot"));
+  CHECK_THAT(home.exercises("list").out, contains("Go on with: flashlab start 0001_dot"));
   CHECK(home.exercises("start").code == 0);
   CHECK(home.place().read("0001_dot.toy") == home.place().read("own/0001_dot/starter.toy"));
 }
@@ -297,7 +297,7 @@ TEST_CASE("flashlab next writes the file once and shows the problem each time", 
   const Outcome again = home.shell("flashlab next");
   CHECK(again.code == 0);
   CHECK(again.out.find("Wrote") == std::string::npos);
-  CHECK_THAT(again.out, contains("Go on with: flashlab exercises check 0000_solved"));
+  CHECK_THAT(again.out, contains("Go on with: flashlab check 0000_solved"));
 }
 
 TEST_CASE("the cost of a right program takes ten lines, and --explain has the rest") {
