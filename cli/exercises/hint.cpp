@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "cli/exercises/checked_work.hpp"
 #include "cli/exercises/exercise_json.hpp"
@@ -27,8 +30,9 @@ using exercises::kHintLevels;
 struct HintFlags {
   ExerciseOptions exercises;
   TerminalOptions terminal;
-  std::string id;
-  std::size_t level = 0;  // 0: the next level
+  std::string id;                  // of `solution`
+  std::vector<std::string> words;  // of `hint`: an exercise, a file, or both
+  std::size_t level = 0;           // 0: the next level
   bool again = false, yes = false, json = false;
 };
 
@@ -51,7 +55,10 @@ void remember_hint(Learner& learner, const exercises::Exercise& exercise, std::s
 
 int hint(const HintFlags& options) {
   Learner learner(options.exercises);
-  const ExercisePointer exercise = learner.find(options.id);
+  const Work work = options.words.empty() ? learner.find_work({learner.find("")->id})
+                                          : learner.find_work(options.words);
+  const ExercisePointer& exercise = work.exercise;
+  if (options.words.size() == 2) read_work(work);  // a file that is named must be there
   const Terminal terminal = options.terminal.terminal();
   const std::size_t shown = hints_shown(learner, *exercise);
   if (options.again) {
@@ -70,7 +77,7 @@ int hint(const HintFlags& options) {
     print_json(hint_json(*exercise, level));
     remember_hint(learner, *exercise, level);
   } else {
-    show_hint(learner, *exercise, level, terminal);
+    show_hint(learner, work, level, terminal);
   }
   return kExitGood;
 }
@@ -91,8 +98,6 @@ int solution(const HintFlags& options) {
 }
 
 void add_common(CLI::App& command, HintFlags& options) {
-  add_option(command, "id", options.id, "number or name of an exercise (the current one)")
-      .type_name("ID");
   add_flag(command, "--yes", options.yes, "show the solution without asking");
   options.exercises.add_to(command);
 }
@@ -112,10 +117,8 @@ std::string hint_text(const exercises::Exercise& exercise, std::size_t level,
          markdown_text(exercise.hints[level - 1], terminal);
 }
 
-std::string hint_on_work(const Learner& learner, const exercises::Exercise& exercise,
-                         std::size_t level) {
-  if (exercise.kind != exercises::Kind::kProgram || level >= kHintLevels) return {};
-  const Work work = learner.find_work({exercise.id});
+std::string hint_on_work(const Work& work, std::size_t level) {
+  if (work.exercise->kind != exercises::Kind::kProgram || level >= kHintLevels) return {};
   std::error_code code;
   if (!std::filesystem::is_regular_file(work.file, code)) return {};
   const auto source = read_work(work);
@@ -124,13 +127,13 @@ std::string hint_on_work(const Learner& learner, const exercises::Exercise& exer
   return own.empty() ? "" : "In " + shown_path(work.file) + " as it is now: " + printable(own);
 }
 
-void show_hint(Learner& learner, const exercises::Exercise& exercise, std::size_t level,
-               const Terminal& terminal) {
-  const std::string own = hint_on_work(learner, exercise, level);
+void show_hint(Learner& learner, const Work& work, std::size_t level, const Terminal& terminal) {
+  const exercises::Exercise& exercise = *work.exercise;
+  const std::string own = hint_on_work(work, level);
   if (!own.empty()) std::cout << wrapped(own, terminal.width) << "\n";
   std::cout << hint_text(exercise, level, terminal);
   if (level + 1 < kHintLevels) {
-    std::cout << "\nStill stuck? `flashlab exercises hint` says more.\n";
+    std::cout << "\nStill stuck? `flashlab hint` says more.\n";
   } else if (level + 1 == kHintLevels) {
     std::cout << "\nThe next hint is the solution.\n";
   }
@@ -143,7 +146,9 @@ CommandAction add_exercises_hint(CLI::App& exercises) {
       add_command(exercises, "hint", "The next of four hints; the last is the solution",
                   "  flashlab exercises hint              for the current exercise\n"
                   "  flashlab exercises hint 2 --level 1\n"
+                  "  flashlab exercises hint 2 other.toy  also of this file\n"
                   "  flashlab exercises hint --again      those that were shown already\n");
+  add_work_argument(command, options->words);
   add_common(command, *options);
   const Flag level = add_option(command, "--level", options->level, "the hint to show: 1 to 4")
                          .between(std::size_t{1}, kHintLevels)
@@ -161,6 +166,8 @@ CommandAction add_exercises_solution(CLI::App& exercises) {
   CLI::App& command = add_command(exercises, "solution", "A solution, after asking",
                                   "  flashlab exercises solution 2\n"
                                   "  flashlab exercises solution 2 --yes > mine.toy\n");
+  add_option(command, "id", options->id, "number or name of an exercise (the current one)")
+      .type_name("ID");
   add_common(command, *options);
   return [options] { return solution(*options); };
 }

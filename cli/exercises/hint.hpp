@@ -17,11 +17,9 @@ std::string hint_text(const exercises::Exercise& exercise, std::size_t level,
 
 /// Returns what the check of the learner's file adds to a hint; empty if there is no file, if it is
 /// right, or if the check finds no place.
-std::string hint_on_work(const Learner& learner, const exercises::Exercise& exercise,
-                         std::size_t level);
+std::string hint_on_work(const Work& work, std::size_t level);
 
 /// Prints the hint, after what it says of the learner's file, and records it.
-void show_hint(Learner& learner, const exercises::Exercise& exercise, std::size_t level,
-               const Terminal& terminal);
+void show_hint(Learner& learner, const Work& work, std::size_t level, const Terminal& terminal);
 
 }  // namespace flashlab::cli

@@ -163,7 +163,7 @@ class Watch {
     const std::size_t level = hints_shown(learner_, *work_.exercise) + 1;
     std::cout << "\n";
     if (level < exercises::kHintLevels) {
-      show_hint(learner_, *work_.exercise, level, terminal_);
+      show_hint(learner_, work_, level, terminal_);
     } else {
       std::cout << "The last hint is the solution: `flashlab exercises solution "
                 << printable(work_.exercise->id) << "`.\n";
