@@ -190,7 +190,7 @@ TEST_CASE("show tells the machine and what earns the points") {
   const Home home;
   const std::string text = home.exercises("show 1").out;
   for (const char* part : {"A dot product", "LOAD, STORE, MAC_Z, MAC", ".input x[n]", "n = 16",
-                           "cycles <= 3n + 1", "flashlab exercises start 0001_dot"}) {
+                           "cycles <= 3n + 1", "flashlab start 0001_dot"}) {
     CHECK_THAT(text, contains(part));
   }
   CHECK(json_of(home.exercises("show 1 --json"))["full_marks"]["loads"] == "2n");

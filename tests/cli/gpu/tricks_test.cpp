@@ -71,7 +71,7 @@ TEST_CASE("no trick against the time earns points") {
   }
   place.hand_in("honest", place.solution());
   const auto students = place.grade("90 --exercises ex --device cuda --seed 1");
-  CHECK(students.at("honest")["points"] > 6);  // right; 10 unless other programs take the time
+  CHECK(students.at("honest")["points"] >= 6);  // right; 10 unless other programs take the time
   CHECK(tricks().size() >= 20);
   for (const Trick& trick : tricks()) {
     const nlohmann::json& result = students.at(trick.name);
