@@ -189,6 +189,26 @@ TEST_CASE("a missing line is told alone where other registers are used than in t
   }
 }
 
+TEST_CASE("a missing store is told in a program that is written in another way than the solution",
+          "[repair]") {
+  const Replacements other = {{"    ROWMAX S, X", "    ROWMAX S, A"},
+                              {"    MOV M, A", ""},
+                              {"    MAX M, X, M", "    MAX M, A, A"},
+                              {"    STORE M, m[i][0]\n    SUB A, M, A", "    SUB S, A, S"},
+                              {"    EXP A, A", "    EXP S, P"},
+                              {"    SUB S, M, S", "    SUB M, A, M"},
+                              {"    EXP S, P\n    ROWSUM", "    EXP M, M\n    ROWSUM"},
+                              {"    MUL L, A, A", "    MUL L, M, L"},
+                              {"    ADD A, X, L", "    ADD L, X, X"},
+                              {"    STORE L, l[i][0]\n    for", "    STORE X, l[i][0]\n    for"},
+                              {"MUL O, A, O", "MUL O, L, O"},
+                              {"DIV O, L, O", "DIV O, X, O"}};
+  const std::string text = told(verdict_on("31_flash1", other));
+  CAPTURE(text);
+  CHECK(text.find("a STORE that writes m[i][0] makes the program right") != std::string::npos);
+  CHECK(text.find("is the last that stores it") != std::string::npos);
+}
+
 TEST_CASE("a missing mask is told as a missing line", "[repair]") {
   const std::string text =
       told(verdict_on("29_flash2_causal", {{"    MASK S, i*B, j*Bk, S", ""},

@@ -15,6 +15,7 @@
 #include "exercises/grader/explain/sum_terms.hpp"
 #include "exercises/grader/explain/wrong_value.hpp"
 #include "exercises/grader/judge/disagreement.hpp"
+#include "exercises/grader/repair/missing_lines.hpp"
 #include "exercises/grader/submission/submission.hpp"
 #include "text/numbers.hpp"
 #include "toymachine/forms/formula_difference.hpp"
@@ -40,9 +41,7 @@ void say_ratio(const FailedAttempt& failed, Finding& finding) {
 /// Explains a wrong output on scalars.
 class Explanation {
  public:
-  /// `lacks_store`: a later step should store the output.
-  Explanation(const FailedRun& run, const WrongOutput& cell, bool lacks_store)
-      : run_(run), cell_(cell), lacks_store_(lacks_store) {}
+  Explanation(const FailedRun& run, const WrongOutput& cell) : run_(run), cell_(cell) {}
 
   Finding explain(const std::optional<WrongStep>& wrong, const std::optional<WrongValue>& value) {
     describe();
@@ -68,7 +67,9 @@ class Explanation {
     }
     const bool is_foreign = wrong && wrong->kind == WrongStep::Kind::kForeign;
     if ((is_foreign || is_tried_later) && say_foreign(*wrong)) return std::move(finding_);
-    const std::string stores = lacks_store_ ? " is the last that stores it" : " stores it";
+    const std::string array = run_.bound().array_at(run_.element()).name;
+    const bool is_early = lacks_store(*run_.failed().task.solution, *run_.failed().program, array);
+    const std::string stores = is_early ? " is the last that stores it" : " stores it";
     if (store() != kNobody) point_at(store(), "step " + run_.at(store()) + stores);
     return std::move(finding_);
   }
@@ -204,7 +205,6 @@ class Explanation {
 
   const FailedRun& run_;
   const WrongOutput& cell_;
-  const bool lacks_store_;
   Finding finding_;
   bool is_long_ = false;  // a formula in `details` is too long to be compared at a glance
 };
@@ -253,14 +253,6 @@ Finding explain_tiles(const FailedAttempt& failed, const WrongTile& tile) {
   if (!tile.text.empty()) finding.details.push_back(tile.text + ".");
   say_ratio(failed, finding);
   return finding;
-}
-
-/// Whether the likeliest repair is a store that is missing.
-bool inserts_store(const Repairs& repairs) {
-  if (repairs.line == 0) return false;
-  const Edit& edit = repairs.repairs.front().edit;
-  return edit.kind == EditKind::kInsert && edit.instruction != nullptr &&
-         toy::instruction_set()[edit.instruction->row].is_store();
 }
 
 /// "random inputs"; what a name alone would not tell is described.
@@ -324,10 +316,9 @@ std::vector<Finding> explain_failure(const FailedAttempt& failed) {
     if (is_exchange && !right->is_exchanged(static_cast<std::size_t>(wrong->step))) wrong.reset();
   }
   const WrongTile tile = run || failure.error ? WrongTile{} : wrong_tile(failed);
-  Finding finding =
-      failure.error ? explain_error(failed)
-      : run         ? Explanation(*run, *failure.cell, inserts_store(repairs)).explain(wrong, value)
-                    : explain_tiles(failed, tile);
+  Finding finding = failure.error ? explain_error(failed)
+                    : run         ? Explanation(*run, *failure.cell).explain(wrong, value)
+                                  : explain_tiles(failed, tile);
   const std::uint32_t shown_at = finding.line;
   point_at_fault(failed, run ? &*run : nullptr, wrong, value, repairs, finding);
   // The line of an error is where a mistake shows, and may be another one.

@@ -81,6 +81,17 @@ std::vector<std::string> with_registers(const std::vector<std::string>& line,
   return num_read > 0 ? found : std::vector<std::string>{};
 }
 
+/// The lines that store, by the array.
+std::map<std::string, std::vector<std::uint32_t>> stores_of(const toy::SourceText& text) {
+  std::map<std::string, std::vector<std::uint32_t>> found;
+  for (std::uint32_t line = 1; line <= text.num_lines(); ++line) {
+    const std::vector<std::string> here = words(text.line(line));
+    if (here.size() != 3 || here.front() != "STORE") continue;
+    found[here.back().substr(0, here.back().find('['))].push_back(line);
+  }
+  return found;
+}
+
 }  // namespace
 
 std::shared_ptr<const toy::Program> missing_lines(const toy::Program& solution,
@@ -137,6 +148,21 @@ std::shared_ptr<const toy::Program> lines_with_registers(const toy::Program& mod
   text = declarations_of(program) + loops + text + ends;
   auto assembled = toy::assemble(std::make_shared<const toy::SourceText>("missing", text));
   return assembled ? std::make_shared<const toy::Program>(std::move(*assembled)) : nullptr;
+}
+
+bool lacks_store(const toy::Program& solution, const toy::Program& program,
+                 const std::string& array) {
+  return stores_of(*solution.source)[array].size() > stores_of(*program.source)[array].size();
+}
+
+std::shared_ptr<const toy::Program> missing_stores(const toy::Program& solution,
+                                                   const toy::Program& program) {
+  std::vector<std::uint32_t> lines;
+  auto mine = stores_of(*program.source);
+  for (const auto& [array, theirs] : stores_of(*solution.source)) {
+    if (theirs.size() > mine[array].size()) lines.insert(lines.end(), theirs.begin(), theirs.end());
+  }
+  return lines_with_registers(solution, lines, program);
 }
 
 }  // namespace flashlab::exercises

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "toymachine/language/program.hpp"
@@ -21,5 +22,13 @@ std::shared_ptr<const toy::Program> missing_lines(const toy::Program& solution,
 std::shared_ptr<const toy::Program> lines_with_registers(const toy::Program& model,
                                                          const std::vector<std::uint32_t>& lines,
                                                          const toy::Program& program);
+
+/// Returns such lines that store to an array to which the solution stores in more lines than the program.
+std::shared_ptr<const toy::Program> missing_stores(const toy::Program& solution,
+                                                   const toy::Program& program);
+
+/// Whether the solution stores to the array in more lines than the program.
+bool lacks_store(const toy::Program& solution, const toy::Program& program,
+                 const std::string& array);
 
 }  // namespace flashlab::exercises

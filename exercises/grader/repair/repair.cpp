@@ -105,6 +105,7 @@ class Search {
     if (!consider_all({others, insertions.end()})) return;
     if (!found() && !consider_all(replacements())) return;
     if (!found() && !consider_all(enumerate_copies(*program_))) return;
+    if (!found() && !consider_missing_stores()) return;
     if (!has_accepted() && !consider_missing_lines()) return;
     if (!found()) try_moves();
     if (!found() && !is_nested_) try_with_exchange(edits);
@@ -124,6 +125,7 @@ class Search {
       (is_gap(edit) ? gaps : insertions).push_back(std::move(edit));
     }
     if (!consider_all(gaps) || found()) return;
+    if (!consider_missing_stores() || found()) return;
     try_moves();
     for (const std::vector<Edit>* list : {&others, &insertions}) {
       if (found() || !consider_all(*list)) return;
@@ -181,6 +183,18 @@ class Search {
 
   /// Whether there is a repair after which the program costs no more than the exercise accepts.
   bool has_accepted() { return found() && is_accepted(result_.repairs.front()); }
+
+  /// Finds the first place of several. Returns false if the budget is spent.
+  bool consider_missing_stores() {
+    if (is_nested_) return true;
+    const auto lines = missing_stores(*solution_, *program_);
+    if (lines == nullptr) return true;
+    for (const Edit& edit : enumerate_insertions(*program_, nullptr, lines.get())) {
+      if (!consider(edit)) return false;
+      if (found()) break;
+    }
+    return true;
+  }
 
   /// Returns false if the budget is spent.
   bool consider_missing_lines() {
