@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exercises/grader/exercise/catalogue.hpp"
@@ -55,20 +56,36 @@ bool proposes(const Repairs& repairs, const std::string& what) {
                      [&](const Repair& repair) { return repair.edit.what == what; });
 }
 
-/// The verdict on an exercise's solution with `from` replaced by `to`.
-Verdict verdict_on(const std::string& id, const std::string& from, const std::string& to) {
+using Replacements = std::vector<std::pair<std::string, std::string>>;
+
+/// The verdict on an exercise's solution with the first text of each pair replaced by the second.
+Verdict verdict_on(const std::string& id, const Replacements& replacements) {
   for (const ExerciseSource& source : all_exercises({})) {
     if (source.id != id) continue;
     ReadResult read = read_exercise(source.id, source.files);
     REQUIRE(read.exercise);
     const auto exercise = std::make_shared<const Exercise>(std::move(*read.exercise));
     std::string text = exercise->program.solution->source->text();
-    REQUIRE(text.find(from) != std::string::npos);
-    text.replace(text.find(from), from.size(), to);
+    for (const auto& [from, to] : replacements) {
+      REQUIRE(text.find(from) != std::string::npos);
+      text.replace(text.find(from), from.size(), to);
+    }
     return Grader(exercise).grade("mine.toy", text);
   }
   FAIL("there is no exercise " << id);
   return {};
+}
+
+Verdict verdict_on(const std::string& id, const std::string& from, const std::string& to) {
+  return verdict_on(id, Replacements{{from, to}});
+}
+
+/// The sentences of the first finding.
+std::string told(const Verdict& verdict) {
+  std::string text;
+  if (verdict.findings.empty()) return text;
+  for (const std::string& detail : verdict.findings.front().details) text += detail + "\n";
+  return text;
 }
 
 }  // namespace
@@ -114,6 +131,103 @@ TEST_CASE("where tiles do not fit, the line is named that makes them so, and whe
     CHECK(finding.line == line);
     CHECK(finding.what.starts_with("at line 35, step 22 (i = 0, j = 0): the tiles do not fit"));
     CHECK(finding.details.back().find(to) != std::string::npos);
+  }
+}
+
+TEST_CASE("a wrong word is told alone where independent lines stand in another order", "[repair]") {
+  const std::pair<std::string, std::string> moved{"    ROWSUM P, X\n", ""};
+  struct Fault {
+    std::string below, says;  // in the place of the line below the moved one; the sentence
+  };
+  const Fault faults[] = {
+      {"    MUL L, A, L\n    ROWSUM S, X\n", "has S where P belongs: this change"},
+      {"    MUL A, A, L\n    ROWSUM P, X\n", "has A where L belongs: this change"},
+      {"    MUL L, A, A\n    ROWSUM P, X\n", "has A where L belongs: this change"},
+      {"    MUL L, A, L\n    ROWMAX P, X\n", "has ROWMAX where ROWSUM belongs: this change"},
+  };
+  for (const Fault& fault : faults) {
+    CAPTURE(fault.below);
+    const std::string text =
+        told(verdict_on("28_flash2", {moved, {"    MUL L, A, L\n", fault.below}}));
+    CAPTURE(text);
+    CHECK(text.find(fault.says) != std::string::npos);
+    CHECK(text.find("second mistake") == std::string::npos);
+  }
+}
+
+TEST_CASE("a sentence does not change the name that is wrong", "[repair]") {
+  const std::string text =
+      told(verdict_on("13_attention_update", "LOAD v[j][c], X", "LOAD v[c][j], X"));
+  CAPTURE(text);
+  CHECK(text.find("The operand v[c][j] is wrong.") != std::string::npos);
+}
+
+TEST_CASE("a missing line is told alone where other registers are used than in the solution",
+          "[repair]") {
+  // The new maximum is in X, and M keeps the old one.
+  const Replacements own = {{"    MOV M, A", ""},
+                            {"    MAX M, X, M", "    MAX M, X, X"},
+                            {"    STORE M, m[i][0]\n    SUB A, M, A", "    SUB M, X, A"},
+                            {"    SUB S, M, S", "    SUB S, X, S"}};
+  struct Fault {
+    std::string from, to, says;
+  };
+  const Fault faults[] = {
+      {"    SUB S, X, S\n", "    SUB S, X, S\n", "a STORE that writes m[i][0]"},
+      {"    SUB M, X, A", "    STORE X, m[i][0]", "a SUB that writes A"},
+  };
+  for (const Fault& fault : faults) {
+    CAPTURE(fault.says);
+    Replacements all = own;
+    all.push_back({fault.from, fault.to});
+    const Verdict verdict = verdict_on("31_flash1", all);
+    const std::string text = told(verdict);
+    CAPTURE(text);
+    CHECK(text.find(fault.says) != std::string::npos);
+    CHECK(text.find("second mistake") == std::string::npos);
+    CHECK(text.find("(line 26) stores it") == std::string::npos);
+  }
+}
+
+TEST_CASE("a missing store is told in a program that is written in another way than the solution",
+          "[repair]") {
+  const Replacements other = {{"    ROWMAX S, X", "    ROWMAX S, A"},
+                              {"    MOV M, A", ""},
+                              {"    MAX M, X, M", "    MAX M, A, A"},
+                              {"    STORE M, m[i][0]\n    SUB A, M, A", "    SUB S, A, S"},
+                              {"    EXP A, A", "    EXP S, P"},
+                              {"    SUB S, M, S", "    SUB M, A, M"},
+                              {"    EXP S, P\n    ROWSUM", "    EXP M, M\n    ROWSUM"},
+                              {"    MUL L, A, A", "    MUL L, M, L"},
+                              {"    ADD A, X, L", "    ADD L, X, X"},
+                              {"    STORE L, l[i][0]\n    for", "    STORE X, l[i][0]\n    for"},
+                              {"MUL O, A, O", "MUL O, L, O"},
+                              {"DIV O, L, O", "DIV O, X, O"}};
+  const std::string text = told(verdict_on("31_flash1", other));
+  CAPTURE(text);
+  CHECK(text.find("a STORE that writes m[i][0] makes the program right") != std::string::npos);
+  CHECK(text.find("is the last that stores it") != std::string::npos);
+}
+
+TEST_CASE("a missing mask is told as a missing line", "[repair]") {
+  const std::string text =
+      told(verdict_on("29_flash2_causal", {{"    MASK S, i*B, j*Bk, S", ""},
+                                           {"    ROWMAX S, X\n", ""},
+                                           {"    MOV M, A ", "    MOV M, A\n    ROWMAX S, X "}}));
+  CAPTURE(text);
+  CHECK(text.find("a MASK that writes S makes the program right") != std::string::npos);
+}
+
+TEST_CASE("a line that was moved into or out of the loop beside it is told as order", "[repair]") {
+  const std::string fill = "    FILL 0, S\n", inner = "    for c in 0..tiles(q, 1)\n",
+                    outer = "  for j in 0..tiles(k)\n";
+  for (const auto& [from, to] :
+       Replacements{{fill + inner, inner + fill}, {outer + fill, fill + outer}}) {
+    CAPTURE(to);
+    const std::string text = told(verdict_on("28_flash2", from, to));
+    CAPTURE(text);
+    CHECK(text.find("The order is wrong at lines") != std::string::npos);
+    CHECK(text.find("second mistake") == std::string::npos);
   }
 }
 

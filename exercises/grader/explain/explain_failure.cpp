@@ -15,6 +15,7 @@
 #include "exercises/grader/explain/sum_terms.hpp"
 #include "exercises/grader/explain/wrong_value.hpp"
 #include "exercises/grader/judge/disagreement.hpp"
+#include "exercises/grader/repair/missing_lines.hpp"
 #include "exercises/grader/submission/submission.hpp"
 #include "text/numbers.hpp"
 #include "toymachine/forms/formula_difference.hpp"
@@ -66,7 +67,10 @@ class Explanation {
     }
     const bool is_foreign = wrong && wrong->kind == WrongStep::Kind::kForeign;
     if ((is_foreign || is_tried_later) && say_foreign(*wrong)) return std::move(finding_);
-    if (store() != kNobody) point_at(store(), "step " + run_.at(store()) + " stores it");
+    const std::string array = run_.bound().array_at(run_.element()).name;
+    const bool is_early = lacks_store(*run_.failed().task.solution, *run_.failed().program, array);
+    const std::string stores = is_early ? " is the last that stores it" : " stores it";
+    if (store() != kNobody) point_at(store(), "step " + run_.at(store()) + stores);
     return std::move(finding_);
   }
 

@@ -197,6 +197,11 @@ std::string moved_sentence(const LineDifference& one, const LineDifference& othe
          place_text(missing) + ".";
 }
 
+/// What stands before the i-th part of a list.
+std::string separator(std::size_t i, std::size_t num_parts) {
+  return i == 0 ? ": " : i + 1 == num_parts ? " and " : ", ";
+}
+
 std::string departure_sentence(const FailedAttempt& failed, const LineDifference& one,
                                const std::shared_ptr<const toy::Program>& model) {
   const toy::SourceText& right = *model->source;
@@ -204,10 +209,7 @@ std::string departure_sentence(const FailedAttempt& failed, const LineDifference
   if (one.mine.empty()) {
     std::string text = "Something is missing " + place_text(one);
     for (std::size_t i = 0; is_named && i < one.other.size(); ++i) {
-      text += (i == 0                      ? ": "
-               : i + 1 == one.other.size() ? " and "
-                                           : ", ") +
-              statement_text(right.line(one.other[i]));
+      text += separator(i, one.other.size()) + statement_text(right.line(one.other[i]));
     }
     return text + ".";
   }
@@ -224,7 +226,11 @@ std::string departure_sentence(const FailedAttempt& failed, const LineDifference
         other_parts_text(failed.text.line(one.mine.front()), right.line(one.other.front()));
     return "Line " + std::to_string(one.mine.front()) + " has " + other + ".";
   }
-  return lines + (is_one ? " is" : " are") + " not what belongs there.";
+  std::string text = lines + (is_one ? " is" : " are") + " not what belongs there";
+  for (std::size_t i = 0; is_named && i < one.other.size(); ++i) {
+    text += separator(i, one.other.size()) + statement_text(right.line(one.other[i]));
+  }
+  return text + ".";
 }
 
 /// "K[c] where Q[c] belongs"; empty if the word may not be told, or if the lines have other instructions
@@ -257,7 +263,12 @@ std::string wrong_words_sentence(const FailedAttempt& failed, const Repair& repa
                 : "its " + std::string(kOrdinals[i]) + " operand " + mine[i];
   }
   if (changed == 0 || changed == mine.size()) return {};
-  text.front() = static_cast<char>(std::toupper(text.front()));
+  if (text.starts_with("its ")) {
+    text.front() = 'I';
+  } else if (std::islower(static_cast<unsigned char>(text.front())) !=
+             0) {  // a name keeps its case
+    text = (mine.front() == "for" ? "The loop's " : "The operand ") + text;
+  }
   return " " + text + (changed == 1 ? " is" : " are") + " wrong.";
 }
 

@@ -126,6 +126,18 @@ std::vector<LineDifference> line_by_line(const std::vector<LineDifference>& all,
   return found;
 }
 
+/// Whether lines that are missing end a loop that began before them: to a reader, lines above them are
+/// in the wrong loop.
+bool ends_other_loop(const LineDifference& one, const toy::Program& model) {
+  int open = 0;
+  for (const std::uint32_t line : one.other) {
+    const std::string first = words(model.source->line(line)).front();
+    open += first == "for" ? 1 : first == "end" ? -1 : 0;
+    if (open < 0) return one.mine.empty() && one.other.size() > 1;
+  }
+  return false;
+}
+
 /// The departures from the right program that is nearest.
 std::optional<Departures> nearest_departures(const toy::Program& program,
                                              const std::string& right_text,
@@ -139,6 +151,9 @@ std::optional<Departures> nearest_departures(const toy::Program& program,
   const auto all = line_differences(*program.source, *model->source);
   if (!all || all->empty()) return std::nullopt;
   const auto shared = std::make_shared<const toy::Program>(std::move(*model));
+  for (const LineDifference& one : *all) {
+    if (ends_other_loop(one, *shared)) return std::nullopt;
+  }
   return Departures{line_by_line(*all, program, *shared), std::move(text), shared};
 }
 

@@ -12,6 +12,7 @@
 #include "exercises/grader/judge/cost_score.hpp"
 #include "exercises/grader/repair/departures.hpp"
 #include "exercises/grader/repair/edit_parts.hpp"
+#include "exercises/grader/repair/line_order.hpp"
 #include "exercises/grader/repair/loop_names.hpp"
 #include "exercises/grader/repair/missing_lines.hpp"
 #include "exercises/grader/repair/trial.hpp"
@@ -64,7 +65,7 @@ class Search {
         budget_(budget),
         everywhere_(everywhere),
         mine_(*program->source),
-        solution_(with_loop_names(task.solution, *program)),
+        solution_(with_line_order(with_loop_names(task.solution, *program), *program)),
         model_(*solution_->source),
         given_(given_lines(task, *program->source)) {
     trials_.resize(sizes.size());
@@ -73,8 +74,10 @@ class Search {
   Repairs run() {
     const auto all = bind_machines(task_, program_, sizes_[failing_].sized->size);
     const bool is_costly = !all || is_tiled(*program_) || !task_.machines.empty();
-    if (is_costly && !is_nested_ && try_departures(all ? all->one().num_registers : 0))
+    if (is_costly && !is_nested_ && try_departures(all ? all->one().num_registers : 0)) {
+      if (all && result_.departures) try_one_line(all->one().num_registers);
       return finished();
+    }
     if (!all) return finished();
     trials_[failing_] = make_trial(task_, program_, sizes_[failing_]);
     const std::vector<Edit> edits =
@@ -102,6 +105,7 @@ class Search {
     if (!consider_all({others, insertions.end()})) return;
     if (!found() && !consider_all(replacements())) return;
     if (!found() && !consider_all(enumerate_copies(*program_))) return;
+    if (!found() && !consider_missing_stores()) return;
     if (!has_accepted() && !consider_missing_lines()) return;
     if (!found()) try_moves();
     if (!found() && !is_nested_) try_with_exchange(edits);
@@ -121,6 +125,7 @@ class Search {
       (is_gap(edit) ? gaps : insertions).push_back(std::move(edit));
     }
     if (!consider_all(gaps) || found()) return;
+    if (!consider_missing_stores() || found()) return;
     try_moves();
     for (const std::vector<Edit>* list : {&others, &insertions}) {
       if (found() || !consider_all(*list)) return;
@@ -140,8 +145,56 @@ class Search {
     return true;
   }
 
+  /// One other word, or one missing line, is a likelier mistake than several departures from the solution, of
+  /// which some may be no mistakes: they only go with the others.
+  void try_one_line(std::int64_t num_registers) {
+    const std::vector<LineDifference>& all = result_.departures->all;
+    const toy::Program& model = *result_.departures->model;
+    const bool is_move = all.size() == 2 && (is_moved(all[0], all[1], *program_, model) ||
+                                             is_moved(all[1], all[0], *program_, model));
+    if (is_move) return;
+    std::set<std::uint32_t> lines{suspect_};
+    for (const LineDifference& one : all) {
+      lines.insert(one.mine.begin(), one.mine.end());
+      lines.insert({one.above, one.below});
+    }
+    trials_[failing_] = make_trial(task_, program_, sizes_[failing_]);
+    for (Edit& edit : enumerate_edits(*program_, edit_options(task_, num_registers))) {
+      const bool is_near = lines.contains(edit.line) && edit.kind != EditKind::kDrop;
+      if (is_near && !consider(std::move(edit))) break;
+    }
+    if (!found()) consider_all(insertions_with_registers(*result_.departures));
+    if (found()) result_.departures.reset();
+  }
+
+  /// The lines that are missing, with the learner's registers in the place of the solution's.
+  std::vector<Edit> insertions_with_registers(const Departures& departures) const {
+    std::vector<Edit> found;
+    for (const LineDifference& one : departures.all) {
+      if (!one.mine.empty()) continue;
+      const auto lines = lines_with_registers(*departures.model, one.other, *program_);
+      if (lines == nullptr) continue;
+      for (Edit& edit : enumerate_insertions(*program_, nullptr, lines.get())) {
+        if (edit.line == (edit.behind ? one.above : one.below)) found.push_back(std::move(edit));
+      }
+    }
+    return found;
+  }
+
   /// Whether there is a repair after which the program costs no more than the exercise accepts.
   bool has_accepted() { return found() && is_accepted(result_.repairs.front()); }
+
+  /// Finds the first place of several. Returns false if the budget is spent.
+  bool consider_missing_stores() {
+    if (is_nested_) return true;
+    const auto lines = missing_stores(*solution_, *program_);
+    if (lines == nullptr) return true;
+    for (const Edit& edit : enumerate_insertions(*program_, nullptr, lines.get())) {
+      if (!consider(edit)) return false;
+      if (found()) break;
+    }
+    return true;
+  }
 
   /// Returns false if the budget is spent.
   bool consider_missing_lines() {
@@ -533,8 +586,9 @@ class Search {
   const RepairBudget budget_;
   const std::vector<RepairSize>& everywhere_;
   const StatementLines mine_;
-  const std::shared_ptr<const toy::Program> solution_;  // with the learner's loop variables
-  const StatementLines model_;                          // its lines
+  const std::shared_ptr<const toy::Program>
+      solution_;                         // with the learner's loop variables and order
+  const StatementLines model_;           // its lines
   const std::set<std::uint32_t> given_;  // lines of the starter that the learner left as they were
   std::vector<std::unique_ptr<Trial>> trials_;  // by size; created at first use
   std::int64_t num_registers_ = 0;
