@@ -103,7 +103,7 @@ class BwdPairComputing {
   }
   template <int kNumber>
   __device__ int panel_of_dQ() const {
-    return Config::kHalfPanels * rank_ + (has_part_of_dQ<kNumber>() ? kNumber : 0);
+    return Config::kHalfPanels * rank_ + kNumber * (has_part_of_dQ<kNumber>() ? 1 : 0);
   }
 
   __device__ void sync_warpgroup() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "cli/options/execution.hpp"
 #include "cli/terminal/failure.hpp"
@@ -157,7 +158,7 @@ Figure make_figure(const FigureRequest& request) {
   for (const std::vector<std::int64_t>& values : combinations(figure.sliders)) {
     if (values == values_of_own) {
       figure.opens = figure.choices.size();
-      figure.choices.push_back(std::move(own));
+      figure.choices.push_back(std::exchange(own, {}));
       continue;
     }
     for (std::size_t i = 0; i < values.size(); ++i) {
