@@ -343,7 +343,7 @@ std::vector<std::int64_t> parse_values(const std::string& name, const std::strin
     if (first > last) {
       throw refuse("begins above its end", std::to_string(last) + ".." + std::to_string(first) +
                                                part.substr(sign) +
-                                               ", or the values one by one: 16,8,4");
+                                               ", or the values one by one, as in 16,8,4");
     }
     if (step < (factor ? 2 : 1)) {
       throw refuse("never gets to its end",

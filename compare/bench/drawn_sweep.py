@@ -34,7 +34,10 @@ TRIES = 40  # for a call or a program; then it is left out, and said
 
 def command_output(arguments):
     """Runs flashlab. Returns (exit code, standard output, first line of standard error)."""
-    done = subprocess.run(arguments, capture_output=True, text=True)
+    try:
+        done = subprocess.run(arguments, capture_output=True, text=True)
+    except OSError as error:
+        raise SystemExit(f"{arguments[0]}: {error.strerror}: expected the command flashlab (--flashlab FILE)") from None
     return done.returncode, done.stdout, (done.stderr.strip().splitlines() or [""])[0]
 
 
@@ -238,6 +241,8 @@ CALL_KEYS = ("variant", "kernel", "dtype", "products", "mask", "batch", "num_hea
 def judge(args):
     calls, programs = load(args.folder, "calls.json"), load(args.folder, "programs.json")
     before = args.predicted or ""
+    if calls is None and programs is None:
+        raise SystemExit(f"{args.folder}: expected a folder with calls.json or programs.json, as `measure` writes them")
     if calls is not None:
         measured = [row for row in calls["rows"] if "measured" in row]
         check_hashes(measured, load(before, "calls.json"), lambda row: tuple(row[k] for k in CALL_KEYS))

@@ -63,6 +63,11 @@ TEST_CASE("the verdict on a sweep counts errors, and predictions that were made 
       place.script("judge measured --again --flashlab '" FLASHLAB_BINARY "'").out;
   CHECK_THAT(again.substr(again.find("predicted again")),
              contains("    3    15.0%      33%     100%      1.25\n"));
+  CHECK_THAT(place.script("judge measured --again --flashlab no_such_file").err,
+             contains("no_such_file: No such file or directory: expected the command flashlab"));
+  const Outcome nothing = place.script("judge no_such_folder");
+  CHECK(nothing.code == 1);
+  CHECK_THAT(nothing.err, contains("no_such_folder: expected a folder with calls.json"));
   programs["rows"][1]["prediction_sha256"] = "made later";
   place.write("measured/programs.json", programs.dump());
   CHECK_THAT(place.script("judge measured --predicted predicted").out,
