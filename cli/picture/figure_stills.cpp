@@ -1,5 +1,6 @@
 // A row of stills from a figure that moves: what a page shows where no script runs.
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "cli/picture/figure_pages.hpp"
@@ -63,7 +64,24 @@ StillState state_at(const FigureRun& run, std::size_t at) {
   return state;
 }
 
-/// The first pair, the next one, the first one with both tiles new, and the end.
+/// The last tile that is loaded while a pair meets, such as one of v: in the frames from `begin` to `end`.
+std::optional<std::size_t> last_load(const FigureRun& run, std::size_t begin, std::size_t end) {
+  const auto& pair = run.frames[begin - 1].place;
+  for (std::size_t at = end; at > begin; --at) {
+    const FigureFrame& frame = run.frames[at - 1];
+    if (frame.kind != FigureFrame::Kind::kLoad) continue;
+    if (frame.place.row == pair.row || frame.place.column == pair.column) return at;
+  }
+  return std::nullopt;
+}
+
+/// The tiles that met last before a frame.
+const toy::FigurePlace& pair_before(const FigureRun& run, std::size_t at) {
+  while (run.frames[at - 1].kind != FigureFrame::Kind::kMeeting) --at;
+  return run.frames[at - 1].place;
+}
+
+/// The first pair, the next one with all that it loads, the first one with both tiles new, and the end.
 std::vector<std::size_t> moments(const FigureRun& run) {
   const auto place = [&](std::size_t at) { return run.frames[at - 1].place; };
   std::vector<std::size_t> pairs;
@@ -75,7 +93,8 @@ std::vector<std::size_t> moments(const FigureRun& run) {
   }
   std::vector<std::size_t> chosen{pairs.front()};
   if (pairs.size() > 1) {
-    chosen.push_back(pairs[1]);
+    const std::size_t end = pairs.size() > 2 ? pairs[2] : run.frames.size();
+    chosen.push_back(last_load(run, pairs[1], end).value_or(pairs[1]));
     const bool row_stays = place(pairs[0]).row == place(pairs[1]).row;
     const auto turn = std::find_if(pairs.begin() + 2, pairs.end(), [&](std::size_t at) {
       return row_stays ? place(at).row != place(pairs[0]).row
@@ -252,7 +271,18 @@ std::string figure_stills_svg(const Figure& figure) {
     const bool is_end = at == run.frames.size();
     std::vector<std::string> lines{"the end"};
     std::string words = "at the end";
-    if (!is_end) {
+    if (!is_end && frame.kind == FigureFrame::Kind::kLoad) {
+      const auto& pair = pair_before(run, at);
+      const bool is_row = frame.place.row.has_value();
+      const toy::FigureAxis &axis = is_row ? run.rows : run.columns,
+                            &other = is_row ? run.columns : run.rows;
+      const std::int64_t index = is_row ? *frame.place.row : *frame.place.column;
+      const std::string& name = arrays[frame.array].name;
+      lines = {(is_row ? columns : rows) + " " +
+                   range_text(other, is_row ? *pair.column : *pair.row, true),
+               name + " " + range_text(axis, index, true)};
+      words = name + " " + range_text(axis, index, false) + " loaded";
+    } else if (!is_end) {
       lines = {rows + " " + range_text(run.rows, *frame.place.row, true),
                columns + " " + range_text(run.columns, *frame.place.column, true)};
       words = rows + " " + range_text(run.rows, *frame.place.row, false) + " meet " + columns +

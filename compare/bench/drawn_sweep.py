@@ -168,13 +168,20 @@ class Sweep:
                     run = json.loads(out)
                     row["measured"], row["gpu"] = run["measured"], run["gpu"]
                     row["local_bytes"] = [launch["local_bytes"] for launch in run["launches"]]
+                    row["registers"] = [launch["registers"] for launch in run["launches"]]
+                    row["launch_ms"] = [launch["measured"]["median_ms"] for launch in run["launches"]]
                 else:
                     row["failure"] = error
             rows.append(row)
-        with open(self.path("programs.json"), "w") as file:
+            self.write_programs(rows)  # a sweep that is ended keeps what it has
+
+    def write_programs(self, rows):
+        path = self.path("programs.json")
+        with open(path + ".new", "w") as file:
             json.dump({"format": "flashlab-drawn-programs", "version": 1, "seed": self.args.seed, "commit": self.args.commit,
                        "refused": self.refused, "rows": rows}, file, indent=1)
             file.write("\n")
+        os.replace(path + ".new", path)
 
 
 def hash_of(row):
