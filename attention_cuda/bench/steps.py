@@ -4,7 +4,8 @@
   steps.py run              where and when
   steps.py bounds           lower bounds of a tile, in cycles, from the sizes of the tiles
   steps.py times [HEAD_DIM] TFLOP/s of each step, at all sizes or those of one head_dim
-  steps.py step STEP        what a step gained at head_dim 128, at the length of the stamps, without a mask
+  steps.py table            forecast, gain, cycles and TFLOP/s of each step, at head_dim 128, at the length of the stamps,
+                            without a mask
   steps.py sketch STEP      what the warpgroups did at head_dim 128 from tile to tile, a letter for 100 cycles
   steps.py waits            what the warpgroups of a block did, from the stamps
   steps.py backward         what the warpgroups of the backward kernel did, from its stamps
@@ -121,13 +122,47 @@ def step_named(words, command, steps):
     return words[0]
 
 
-def step(words):
-    """TFLOP/s before and after a step."""
-    after = step_named(words, "step", STEPS[1:])
+MMA_SYNC_OF_PEAK = 0.62  # docs/attention_cuda_log.md
+
+
+def marks_cost(run):
+    """The time of a call with marks over that of one without."""
+    return run.ms_with_marks / run.ms
+
+
+def bound_of_block(head_dim):
+    """Cycles that the products of all warpgroups need for a tile of keys."""
+    warpgroups, keys = TILES[head_dim]
+    return warpgroups * tensor_cycles(head_dim, keys)
+
+
+def forecasts(rates, marked, cost):
+    """Returns {step: its gain as the chapter forecasts it}: from the rates, from the cycles of a tile with marks,
+    and from what marks cost, each of the steps before."""
+    share = rates["portable"] / gpu_sheets.sheet_of("NVIDIA H200")["rates"]["flops_per_s"]["bf16"]
+    alternating = marked["overlap"] / cost["wgmma"]
+    return {
+        # The products go from this part of their peak to the peak; the rest of the time stays.
+        "wgmma": 1 / (1 - share / MMA_SYNC_OF_PEAK + share),
+        "overlap": marked["wgmma"] / cost["wgmma"] / bound_of_block(SHOWN_HEAD_DIM),
+        "turns": marked["overlap"] / cost["overlap"] / alternating,
+    }
+
+
+def table_of_steps(_):
+    """Forecast, gain, cycles and TFLOP/s of each step."""
     rates = times_of(SHOWN_HEAD_DIM, "none", SHOWN_LENGTH)
-    before = STEPS[STEPS.index(after) - 1]
-    print(f"{before} to {after}: {rates[before] / 1e12:.0f} to {rates[after] / 1e12:.0f} TFLOP/s, "
-          f"{100 * (rates[after] / rates[before] - 1):+.0f} %")
+    runs = {run.step: run for run in load_runs()[1] if run.head_dim == SHOWN_HEAD_DIM}
+    marked = {name: statistics.median(step_cycles(run)) for name, run in runs.items()}
+    cost = {name: marks_cost(run) for name, run in runs.items()}
+    forecast = forecasts(rates, marked, cost)
+    table = [[STEPS[0], *["-"] * 5, f"{rates[STEPS[0]] / 1e12:.0f}"]]
+    for before, name in zip(STEPS, STEPS[1:]):
+        unmarked = marked[name] / cost[name]
+        table.append([name, f"{100 * (forecast[name] - 1):+.0f} %" if name in forecast else "-",
+                      f"{100 * (rates[name] / rates[before] - 1):+.0f} %", f"{marked[name]:.0f}", f"{unmarked:.0f}",
+                      f"{bound_of_block(SHOWN_HEAD_DIM) / unmarked:.2f}", f"{rates[name] / 1e12:.0f}"])
+    print_table(["step", "forecast", "gain", "marked", "unmarked", "of bound", "TFLOP/s"], table)
 
 
 def sketch_of_step(words):
@@ -146,14 +181,13 @@ def waits(_):
     _, runs = load_runs()
     table = []
     for one in (one for one in runs if one.head_dim == SHOWN_HEAD_DIM):
-        warpgroups, keys = TILES[one.head_dim]
         found, loader = shares(one, 1), shares(one, 0)
-        products = warpgroups * tensor_cycles(one.head_dim, keys)
+        products = bound_of_block(one.head_dim)
         cycles = statistics.median(step_cycles(one))
         sums = [found.get("issues", 0), found.get("softmax", 0), found.get("other", 0),
                 found.get("S", 0) + found.get("O", 0), found.get("full", 0) + found.get("turn", 0),
                 loader.get("empty", 0)]
-        table.append([one.step, f"{100 * (one.ms_with_marks / one.ms - 1):+.0f} %", f"{cycles:.0f}",
+        table.append([one.step, f"{100 * (marks_cost(one) - 1):+.0f} %", f"{cycles:.0f}",
                       f"{100 * products / cycles:.0f} %", *(f"{100 * share:.0f} %" for share in sums)])
     print_table(["step", "marks cost", "cycles", "tensor cores", "issues", "softmax", "the rest",
                  "waits for S, O", "asks", "loader waits"], table)
@@ -166,7 +200,7 @@ def backward(_):
     cycles = statistics.median(step_cycles(one))
     products = 10 * one.block_q * one.block_kv * one.head_dim // TENSOR_FLOPS
     print(f"{content['gpu']}, commit {content['commit']}; with marks a call takes "
-          f"{100 * (one.ms_with_marks / one.ms - 1):.0f} % longer")
+          f"{100 * (marks_cost(one) - 1):.0f} % longer")
     print(f"{cycles:.0f} cycles for {one.block_q} queries and {one.block_kv} keys, head_dim {one.head_dim}; "
           f"the products need {products}: {100 * products / cycles:.0f} %")
     of_lanes = [shares(one, lane) for lane in (1, 2)]
@@ -188,7 +222,7 @@ def between(_):
 
 
 COMMANDS = {"run": run, "bounds": bounds, "times": times, "waits": waits,
-            "between": between, "backward": backward, "step": step, "sketch": sketch_of_step}
+            "between": between, "backward": backward, "table": table_of_steps, "sketch": sketch_of_step}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
