@@ -4,6 +4,8 @@
 #include <set>
 #include <vector>
 
+#include "generate/plan/operation_costs.hpp"
+
 namespace flashlab::cli {
 namespace {
 
@@ -12,6 +14,8 @@ using generate::FragmentPlan;
 using generate::ValuePlace;
 using generate::Where;
 
+/// A special function is as late as so many other instructions, one after the other.
+constexpr double kChainOfSpecial = 4, kLanes = 32;
 constexpr std::int64_t kRegistersOfThread = 255, kRegistersOfSm = 65536, kBytesOfFactor = 2;
 
 class WorkOfLoop {
@@ -62,6 +66,7 @@ class WorkOfLoop {
     work_.request.dtype = plan_.factors == toy::ElementType::kBf16 ? "bf16" : "fp16";
     work_.request.products = "native";
     work_.block.score_instructions = elementwise_ / static_cast<double>(scores);
+    work_.block.exps_per_score = specials_ / static_cast<double>(scores);
     if (!is_wide) ++work_.block.num_barriers;  // of the loop
     return work_;
   }
@@ -119,7 +124,7 @@ class WorkOfLoop {
       if (i == written || operands[i] < 0 || place(at, i).where != Where::kSharedTile) continue;
       const std::int64_t elements = place(at, i).rows * place(at, i).cols;
       work_.block.loaded = {work_.block.loaded.bytes + kBytesOfFactor * elements, 4};
-      elementwise_ += static_cast<double>(elements);
+      elementwise_ += generate::cost_of_widening(plan_.factors) * static_cast<double>(elements);
     }
   }
 
@@ -160,7 +165,7 @@ class WorkOfLoop {
     }
     if (step.action == Action::kUpdate) {
       const ValuePlace& from = place(at, 0);
-      work_.block.added = {4 * from.rows * from.cols, 8};
+      work_.block.added = {work_.block.added.bytes + 4 * from.rows * from.cols, 8};
       return;
     }
     // A number for each thread's element: a fragment that is written, or whose rows are reduced.
@@ -171,21 +176,47 @@ class WorkOfLoop {
     if (step.reduces()) ++work_.block.row_shuffles;
     if (plan_.values.operands[at][written] < 0) return;
     const ValuePlace& target = place(at, step.reduces() ? 0 : written);
-    const bool costs = step.action == Action::kOperation &&
-                       toy::spec_of(step.operation).flop_kind == toy::FlopKind::kElementwise;
-    if (target.where == Where::kFragment && (costs || step.reduces())) {
-      elementwise_ += static_cast<double>(target.rows * target.cols);
+    if (target.where == Where::kFragment && step.action == Action::kOperation) {
+      const double elements = computed_elements(step, target);
+      const generate::OperationCost cost = cost_of_element(at, step);
+      elementwise_ += cost.instructions * elements;
+      specials_ += cost.specials * elements;
+      work_.block.chained_instructions += cost.chained * elements / (kLanes * plan_.warps);
       read_elements(at, written);
     }
     if (target.where == Where::kRowValues) row_values(step);
   }
 
+  /// The number of a row is computed once in each of the four lanes that share it; that of a column once in each lane
+  /// of eight.
+  double computed_elements(const generate::Step& step, const ValuePlace& target) const {
+    if (!step.masks()) return static_cast<double>(target.rows * target.cols);
+    const bool is_along_row = (step.operation == toy::Operation::kColumnNumber) != target.is_turned;
+    return static_cast<double>(is_along_row ? 8 * target.cols * plan_.warps : 4 * target.rows);
+  }
+
+  /// A difference whose power is taken next is part of the power's one multiplication and addition. A quotient
+  /// by a number for each row is a product.
+  generate::OperationCost cost_of_element(std::size_t at, const generate::Step& step) const {
+    generate::OperationCost cost = generate::cost_of(step.operation);
+    const bool is_power = step.does(toy::Operation::kExponential);
+    if (is_power && at > 0 && plan_.steps[at - 1].does(toy::Operation::kMinus) &&
+        plan_.values.only_for_next[at - 1]) {
+      cost.instructions = 0;
+    }
+    if (step.does(toy::Operation::kOver) && plan_.values.operands[at][1] >= 0 &&
+        place(at, 1).where == Where::kRowValues) {
+      cost = generate::cost_of(toy::Operation::kTimes);
+    }
+    return cost;
+  }
+
   /// A number for each row: each of a sequence of operations waits for the one before.
   void row_values(const generate::Step& step) {
-    constexpr double kOfDivision = 10, kOfExponential = 4;
-    work_.block.chained_instructions += step.does(toy::Operation::kOver)          ? kOfDivision
-                                        : step.does(toy::Operation::kExponential) ? kOfExponential
-                                                                                  : 1;
+    if (step.action != Action::kOperation) return;
+    const generate::OperationCost cost = generate::cost_of(step.operation);
+    work_.block.chained_instructions +=
+        cost.instructions + kChainOfSpecial * cost.specials + cost.chained;
   }
 
   void product(std::size_t at, const toy::BoundInstruction& instruction, std::size_t written) {
@@ -223,7 +254,7 @@ class WorkOfLoop {
   const toy::BoundProgram& program_;
   const FragmentPlan& plan_;
   FragmentWork work_;
-  double elementwise_ = 0;
+  double elementwise_ = 0, specials_ = 0;
   std::vector<std::size_t> awaited_, under_way_;  // values
   int num_awaited_ = 0;
 };

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "cli/gpu/block_lengths.hpp"
 #include "cli/gpu/fragment_work.hpp"
+#include "cli/gpu/level_0_block.hpp"
 #include "compare/model/prediction.hpp"
 #include "results/result_file.hpp"
 
@@ -32,11 +34,13 @@ compare::Prediction predicted_in_fragments(const PlannedProgram& program,
                                            const compare::MachineModel& machine) {
   compare::Prediction predicted =
       compare::predict(step, machine, generate::to_string(*program.plan.factors), "native", false);
-  const auto work = fragment_work(program.bound, *launch.fragments);
+  auto work = fragment_work(program.bound, *launch.fragments);
+  const std::vector<double> lengths = block_lengths(program.bound, launch);
   if (work && machine.gpu.has_clocks()) {
     const cuda::BlockProduct& scores = work->block.products.front();
     step.block_q = static_cast<int>(scores.rows);
     step.block_kv = static_cast<int>(scores.columns);
+    work->request.lengths = lengths;
     compare::set_tile_time(step, work->block, work->request, machine, predicted);
   }
   return predicted;
@@ -50,7 +54,14 @@ compare::Prediction predicted_step(const PlannedProgram& program, const generate
     return predicted_in_fragments(program, launch, step, machine);
   }
   const compare::MachineModel rates = generated_rates(machine, program.plan);
-  return compare::predict(step, rates, kGeneratedType, "native", false);
+  compare::Prediction predicted = compare::predict(step, rates, kGeneratedType, "native", false);
+  if (launch.fragments == nullptr && machine.gpu.has_clocks()) {
+    const std::vector<double> lengths = block_lengths(program.bound, launch);
+    compare::WholeBlock block = level_0_block(program, launch, machine.gpu);
+    block.lengths = lengths;
+    compare::set_block_time(step, block, machine, predicted);
+  }
+  return predicted;
 }
 
 }  // namespace

@@ -235,7 +235,7 @@ def print_programs(title, rows, predicted_ms):
 def predicted_again(args, row):
     """By this build of the command. Of bundled programs only: another one's file is not in the results."""
     code, out, error = command_output(
-        [args.flashlab, "gpu", *row["flags"], "--predict-only", "--gpu", args.gpu, "--json"])
+        [args.flashlab, "gpu", *row["flags"], "--predict-only", "--gpu", args.gpu or row["predicted_for"], "--json"])
     if code != 0:
         raise SystemExit(f"{args.flashlab} gpu {' '.join(row['flags'])}: {error}")
     return json.loads(out)["predicted_ms"]
@@ -289,7 +289,7 @@ def main():
     job.add_argument("--predicted", metavar="FOLDER", help="what `predict` wrote before, to compare the hashes")
     job.add_argument("--again", action="store_true", help="also predict the programs with this build of the command")
     job.add_argument("--flashlab", default="flashlab", help="the command (flashlab)")
-    job.add_argument("--gpu", default="h100", help="with --again: a data sheet (h100)")
+    job.add_argument("--gpu", help="with --again: a data sheet (that of the predictions before)")
     args = parser.parse_args()
     if args.job == "judge":
         return judge(args)

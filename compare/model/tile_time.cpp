@@ -111,6 +111,24 @@ double clocks_of_equal_blocks(const LaunchBlocks& blocks, std::int64_t num_block
   return clocks + static_cast<double>(left_out) * (clocks - before);
 }
 
+/// Blocks of these lengths, problem after problem. Of very many problems only some are played through.
+double clocks_of_lengths(const LaunchBlocks& blocks, std::span<const double> lengths,
+                         std::int64_t num_blocks) {
+  constexpr std::int64_t kMostBlocks = 50'000;
+  const auto of_one = static_cast<std::int64_t>(lengths.size());
+  const std::int64_t problems = std::max<std::int64_t>(1, num_blocks / of_one),
+                     simulated = std::clamp<std::int64_t>(kMostBlocks / of_one, 1, problems);
+  const double share = static_cast<double>(simulated) / static_cast<double>(problems);
+  const double sum = std::accumulate(lengths.begin(), lengths.end(), 0.0);
+  BlockQueue queue = {{}, blocks.start, blocks.end};
+  for (std::int64_t problem = 0; problem < simulated; ++problem) {
+    for (const double length : lengths) {
+      queue.pairs.push_back(length / sum * blocks.pairs / static_cast<double>(problems));
+    }
+  }
+  return finish_clock(queue, blocks.clocks_per_pair, blocks.num_sms) / share;
+}
+
 HeadBlocks blocks_of_head(const Step& step, const TileTimeRequest& request) {
   const bool has_keys = request.has_key_blocks;
   return {has_keys ? request.seqlen_k : request.seqlen_q,
@@ -122,6 +140,7 @@ HeadBlocks blocks_of_head(const Step& step, const TileTimeRequest& request) {
 double launch_clocks(const Step& step, const TileTimeRequest& request, cuda::BlockOrder order,
                      const LaunchBlocks& blocks) {
   constexpr std::int64_t kMostBlocks = 200'000;
+  if (!request.lengths.empty()) return clocks_of_lengths(blocks, request.lengths, step.num_blocks);
   const HeadBlocks of_head = blocks_of_head(step, request);
   const bool are_equal = !request.is_causal || of_head.rows == 0 || step.block_q < 2;
   const std::int64_t of_one = are_equal ? 0 : (of_head.rows + of_head.length - 1) / of_head.length;
@@ -277,6 +296,36 @@ void set_row_time(const Step& step, const cuda::RowWork& work, const MachineMode
   prediction.warps = resident * warps / gpu.instructions_per_clock_per_sm;
   prediction.clock_ghz = hz / 1e9;
   prediction.units_ms = std::max(prediction.sm_ms, ms(cycles)) + prediction.launch_ms;
+}
+
+void set_block_time(const Step& step, const WholeBlock& block, const MachineModel& machine,
+                    Prediction& prediction) {
+  const gpu::GpuSpec& gpu = machine.gpu;
+  const double hz = gpu.boost_clock_hz;
+  const std::int64_t resident =
+      std::clamp<std::int64_t>(blocks_by_shared(step, gpu), 1, block.resident);
+  const std::array<double, 1> units = {block.busy};
+  std::vector<double> clocks;
+  for (std::int64_t k = 1; k <= resident; ++k) {
+    clocks.push_back(shared_units_cycles(units, block.alone - block.busy, static_cast<double>(k)));
+  }
+  const auto blocks = static_cast<double>(step.num_blocks);
+  const LaunchBlocks launch = {blocks, gpu.latency.dram, 0, clocks, gpu.num_sms};
+  const double all = block.lengths.empty()
+                         ? clocks_of_equal_blocks(launch, step.num_blocks, false)
+                         : clocks_of_lengths(launch, block.lengths, step.num_blocks);
+  const auto ms = [&](double of_clocks) { return 1e3 * of_clocks / hz; };
+  const double blocks_of_sm = blocks / static_cast<double>(gpu.num_sms);
+  prediction.products_ms = prediction.elementwise_ms = prediction.exp_ms = 0;
+  prediction.shared_ms = ms(block.shared * blocks_of_sm);
+  prediction.issue_ms = ms((block.busy - block.shared) * blocks_of_sm);
+  prediction.wait_ms =
+      ms((block.alone - block.busy) * blocks_of_sm / static_cast<double>(resident));
+  prediction.warps = step.num_threads / kThreadsOfWarp / gpu.instructions_per_clock_per_sm *
+                     static_cast<double>(resident);
+  prediction.clock_ghz = hz / 1e9;
+  prediction.units_ms =
+      std::max({prediction.dram_ms, prediction.sm_ms, ms(all)}) + prediction.launch_ms;
 }
 
 }  // namespace flashlab::compare

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "compare/model/unit_cycles.hpp"
@@ -30,6 +31,8 @@ struct TileTimeRequest {
   bool has_key_blocks = false;              // a block takes a K/V tile and all queries that see it
   std::int64_t seqlen_q = 0, seqlen_k = 0;  // 0: unknown; then all blocks count as equally long
   bool takes_several = false;               // a block takes one tile after the other
+  /// Of the blocks of one problem, in their order, if they differ: pairs of tiles in proportion. Empty: as the mask says.
+  std::span<const double> lengths = {};
 };
 
 /// Returns the pairs of tiles of one block with both visible and hidden scores under a causal mask.
@@ -53,5 +56,18 @@ void set_tile_time(const Step& step, const cuda::BlockWork& work, const TileTime
 /// its exponentials and its part of DRAM.
 void set_row_time(const Step& step, const cuda::RowWork& work, const MachineModel& machine,
                   Prediction& prediction);
+
+/// A block whose warps do one thing after the other, and all of it together.
+struct WholeBlock {
+  double alone = 0;   // clocks, if it has a multiprocessor to itself
+  double busy = 0;    // of these, the clocks in which it keeps others from going on
+  double shared = 0;  // of these, by loads from shared memory; the rest are issue slots
+  int resident = 1;   // blocks that a multiprocessor has room for, apart from shared memory
+  std::span<const double> lengths = {};  // as in TileTimeRequest
+};
+
+/// The same for blocks of which only this is known, on average.
+void set_block_time(const Step& step, const WholeBlock& block, const MachineModel& machine,
+                    Prediction& prediction);
 
 }  // namespace flashlab::compare

@@ -115,9 +115,7 @@ class StepWriter {
   }
 
   void instruction(const toy::BoundInstruction& instruction) {
-    Step step;
-    step.site = instruction.site;
-    set_action(step, instruction);
+    Step step = action_of(instruction);
     step.loops = loops_;
     for (const toy::BoundOperand& operand : instruction.operands) {
       std::int64_t number = -1;
@@ -177,6 +175,13 @@ class StepWriter {
 std::optional<std::vector<Step>> steps_of(const toy::BoundProgram& program, const Launch& launch,
                                           Reason& why_not) {
   return StepWriter(program, launch).run(why_not);
+}
+
+Step action_of(const toy::BoundInstruction& instruction) {
+  Step step;
+  step.site = instruction.site;
+  set_action(step, instruction);
+  return step;
 }
 
 std::size_t written_operand(const toy::BoundInstruction& instruction) {

@@ -62,6 +62,9 @@ struct Step {
 std::optional<std::vector<Step>> steps_of(const toy::BoundProgram& program, const Launch& launch,
                                           Reason& why_not);
 
+/// Returns what an instruction does, without registers and loops.
+Step action_of(const toy::BoundInstruction& instruction);
+
 /// Returns the position of the operand that is written.
 std::size_t written_operand(const toy::BoundInstruction& instruction);
 

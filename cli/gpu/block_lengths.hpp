@@ -1,0 +1,15 @@
+// How the blocks of a launch differ in length.
+#pragma once
+
+#include <vector>
+
+#include "generate/plan/plan.hpp"
+#include "toymachine/bind/bound_program.hpp"
+
+namespace flashlab::cli {
+
+/// Returns the iterations of each block of a problem, in their order, of the first loop whose range depends on the
+/// block: under a causal mask, that over tiles of keys. Empty: there is no such loop, or its range depends on more.
+std::vector<double> block_lengths(const toy::BoundProgram& program, const generate::Launch& launch);
+
+}  // namespace flashlab::cli
