@@ -2,6 +2,7 @@
 import collections
 import json
 import os
+import statistics
 import sys
 
 STAMPS = os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -152,6 +153,20 @@ def step_cycles(run):
     """Returns the cycles from one tile to the next."""
     steps = steady_steps(run)
     return [b - a for a, b in zip(steps, steps[1:])]
+
+
+def chain_cycles(run, lane):
+    """Returns the medians of what a warpgroup does from S of a tile to S of the next one: its softmax, what comes
+    before it issues the next product, and what follows until it has S."""
+    start, *_, end = steady_steps(run)
+    own = [stamp for stamp in run.stamps if stamp.warpgroup == lane and start <= stamp.cycle <= end]
+    has_s = [k for k, stamp in enumerate(own) if stamp.mark == "has S"]
+    parts = []
+    for first, last in zip(has_s, has_s[1:]):
+        has_p = next(stamp.cycle for stamp in own[first:last] if stamp.mark == "has P")
+        issues = next(stamp.cycle for stamp in own[first:last] if stamp.mark.startswith("issues"))
+        parts.append((has_p - own[first].cycle, issues - has_p, own[last].cycle - issues))
+    return [statistics.median(part) for part in zip(*parts)]
 
 
 def shares(run, lane):

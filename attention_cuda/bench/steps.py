@@ -4,9 +4,10 @@
   steps.py run              where and when
   steps.py bounds           lower bounds of a tile, in cycles, from the sizes of the tiles
   steps.py times [HEAD_DIM] TFLOP/s of each step, at all sizes or those of one head_dim
-  steps.py table            forecast, gain, cycles and TFLOP/s of each step, at head_dim 128, at the length of the stamps,
-                            without a mask
+  steps.py table            forecast and gain of each step, its cycles and TFLOP/s, at head_dim 128, at the length of the
+                            stamps, without a mask; gains are in cycles where there are cycles
   steps.py sketch STEP      what the warpgroups did at head_dim 128 from tile to tile, a letter for 100 cycles
+  steps.py chain STEP       what a warpgroup did at head_dim 128 from S of a tile to S of the next one
   steps.py waits            what the warpgroups of a block did, from the stamps
   steps.py backward         what the warpgroups of the backward kernel did, from its stamps
   steps.py between          from the last tile of some queries to the first one of the next, from the stamps
@@ -19,8 +20,8 @@ import re
 import statistics
 import sys
 
-from stamps import (between_query_tiles, gaps_in_flight, kind_of, load_runs, run_of, shares, sketch, steady_steps,
-                    step_cycles)
+from stamps import (between_query_tiles, chain_cycles, gaps_in_flight, kind_of, load_runs, run_of, shares, sketch,
+                    steady_steps, step_cycles)
 from tables import HERE, print_table, results
 
 sys.path.insert(0, os.path.join(HERE, "../../gpu/sheets"))
@@ -136,44 +137,58 @@ def bound_of_block(head_dim):
     return warpgroups * tensor_cycles(head_dim, keys)
 
 
-def forecasts(rates, marked, cost):
-    """Returns {step: its gain as the chapter forecasts it}: from the rates, from the cycles of a tile with marks,
-    and from what marks cost, each of the steps before."""
+def cycles_of(run):
+    """Cycles from tile to tile without marks: an estimate, as if marks cost the same everywhere in a call."""
+    return statistics.median(step_cycles(run)) / marks_cost(run)
+
+
+def forecasts(rates, runs):
+    """Returns {step: its gain as the chapter forecasts it}: from the rates and the stamps of the steps before."""
     share = rates["portable"] / gpu_sheets.sheet_of("NVIDIA H200")["rates"]["flops_per_s"]["bf16"]
-    alternating = marked["overlap"] / cost["wgmma"]
+    alternating = statistics.median(step_cycles(runs["overlap"])) / marks_cost(runs["wgmma"])
     return {
         # The products go from this part of their peak to the peak; the rest of the time stays.
         "wgmma": 1 / (1 - share / MMA_SYNC_OF_PEAK + share),
-        "overlap": marked["wgmma"] / cost["wgmma"] / bound_of_block(SHOWN_HEAD_DIM),
-        "turns": marked["overlap"] / cost["overlap"] / alternating,
+        "overlap": cycles_of(runs["wgmma"]) / bound_of_block(SHOWN_HEAD_DIM),
+        "turns": cycles_of(runs["overlap"]) / alternating,
     }
 
 
 def table_of_steps(_):
-    """Forecast, gain, cycles and TFLOP/s of each step."""
+    """Forecast and gain of each step: in TFLOP/s if the step before has no cycles."""
     rates = times_of(SHOWN_HEAD_DIM, "none", SHOWN_LENGTH)
     runs = {run.step: run for run in load_runs()[1] if run.head_dim == SHOWN_HEAD_DIM}
-    marked = {name: statistics.median(step_cycles(run)) for name, run in runs.items()}
-    cost = {name: marks_cost(run) for name, run in runs.items()}
-    forecast = forecasts(rates, marked, cost)
-    table = [[STEPS[0], *["-"] * 5, f"{rates[STEPS[0]] / 1e12:.0f}"]]
+    forecast = forecasts(rates, runs)
+    table = [[STEPS[0], *["-"] * 4, f"{rates[STEPS[0]] / 1e12:.0f}"]]
     for before, name in zip(STEPS, STEPS[1:]):
-        unmarked = marked[name] / cost[name]
+        cycles = cycles_of(runs[name])
+        gain = cycles_of(runs[before]) / cycles if before in runs else rates[name] / rates[before]
         table.append([name, f"{100 * (forecast[name] - 1):+.0f} %" if name in forecast else "-",
-                      f"{100 * (rates[name] / rates[before] - 1):+.0f} %", f"{marked[name]:.0f}", f"{unmarked:.0f}",
-                      f"{bound_of_block(SHOWN_HEAD_DIM) / unmarked:.2f}", f"{rates[name] / 1e12:.0f}"])
-    print_table(["step", "forecast", "gain", "marked", "unmarked", "of bound", "TFLOP/s"], table)
+                      f"{100 * (gain - 1):+.0f} %", f"{cycles:.0f}",
+                      f"{bound_of_block(SHOWN_HEAD_DIM) / cycles:.2f}", f"{rates[name] / 1e12:.0f}"])
+    print_table(["step", "forecast", "seen", "cycles", "of bound", "TFLOP/s"], table)
 
 
 def sketch_of_step(words):
-    """Rows of letters, and for how long no product is in flight."""
+    """Rows of letters, and for how long no product is in flight; no row of what always is."""
     run = run_of(load_runs()[1], SHOWN_HEAD_DIM, step_named(words, "sketch", STEPS[1:]))
     for lane, row in sketch(run, CYCLES_A_LETTER, LETTERS).items():
-        print(f"{lane:12}  {row}")
+        if row.strip("#"):
+            print(f"{lane:12}  {row}")
     tiles = steady_steps(run)
     idle = sum(end - start for start, end in gaps_in_flight(run, tiles[0], tiles[-1]))
-    print(f"from tile to tile {statistics.median(step_cycles(run)):.0f} cycles, for "
+    print(f"with marks {statistics.median(step_cycles(run)):.0f} cycles from tile to tile, for "
           f"{idle / (len(tiles) - 1):.0f} of them no product in flight")
+
+
+def chain(words):
+    """Cycles, with marks, of what a warpgroup does one after the other."""
+    run = run_of(load_runs()[1], SHOWN_HEAD_DIM, step_named(words, "chain", STEPS[1:]))
+    table = []
+    for lane in (1, 2):
+        cycles = chain_cycles(run, lane)
+        table.append([f"warpgroup {lane}", *(f"{part:.0f}" for part in cycles), f"{sum(cycles):.0f}"])
+    print_table(["", "softmax", "then until it issues", "then until it has S", "in all"], table)
 
 
 def waits(_):
@@ -222,7 +237,8 @@ def between(_):
 
 
 COMMANDS = {"run": run, "bounds": bounds, "times": times, "waits": waits,
-            "between": between, "backward": backward, "table": table_of_steps, "sketch": sketch_of_step}
+            "between": between, "backward": backward, "table": table_of_steps, "sketch": sketch_of_step,
+            "chain": chain}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:

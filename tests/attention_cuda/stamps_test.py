@@ -54,6 +54,9 @@ class Stamps(unittest.TestCase):
         self.assertEqual({state: round(share, 6) for state, share in
                           stamps.shares(run_with(6), 0).items()}, {"empty": 0.8, "loads": 0.2})
 
+    def test_a_chain_is_softmax_then_what_comes_before_the_next_products_then_the_wait_for_S(self):
+        self.assertEqual(stamps.chain_cycles(run_with(5), 1), [40, 20, 40])
+
     def test_between_query_tiles_are_the_typed_differences(self):
         self.assertEqual(stamps.between_query_tiles(run_with(3)), [20, 30, 60, 50])
 
