@@ -167,19 +167,29 @@ std::string without_insides(const std::string& term) {
   return groups.joined();
 }
 
-/// The first terms, as far as there is room, and how many are not shown. `first` is the first term
-/// as it should be shown.
+/// The first terms, as far as there is room.
+struct ListedTerms {
+  std::string text;
+  std::size_t shown = 1;
+};
+
+/// `first` is the first term as it should be shown.
+ListedTerms first_terms(const Terms& terms, const std::string& first, std::size_t room) {
+  ListedTerms listed{terms.are_arguments ? first : without_plus(first)};
+  for (; listed.shown < terms.texts.size(); ++listed.shown) {
+    std::string term = terms.texts[listed.shown];
+    if (listed.text.size() + term.size() > room) term = without_insides(term);
+    if (listed.text.size() + term.size() > room) break;
+    listed.text += (terms.are_arguments ? ", " : " ") + term;
+  }
+  return listed;
+}
+
+/// The same, and how many terms are not shown, and are equal.
 std::string terms_listed(const Terms& terms, const std::string& first, std::size_t equal,
                          std::size_t room) {
-  std::string text = terms.are_arguments ? first : without_plus(first);
-  std::size_t shown = 1;
-  for (; shown < terms.texts.size(); ++shown) {
-    std::string term = terms.texts[shown];
-    if (text.size() + term.size() > room) term = without_insides(term);
-    if (text.size() + term.size() > room) break;
-    text += (terms.are_arguments ? ", " : " ") + term;
-  }
-  return text + LeftOut{terms.texts.size() - shown, equal}.text(terms.are_arguments);
+  const ListedTerms listed = first_terms(terms, first, room);
+  return listed.text + LeftOut{terms.texts.size() - listed.shown, equal}.text(terms.are_arguments);
 }
 
 /// One term with its parentheses closed: what is inside of them is shortened.
@@ -306,6 +316,22 @@ std::vector<std::string> take_common(std::vector<std::string>& mine,
   return common;
 }
 
+/// Where one side has all terms of the other and more: "-m + a + ... (8 terms are the same)" beside "a + ... (8 terms
+/// are the same)". Without a term, what is left out would be all of it.
+FormulaDifference with_one_common(const Terms& mine, const Terms& theirs,
+                                  const std::vector<std::string>& common, std::size_t room) {
+  const std::string shown = shortened_term(common.front(), std::max(room / 2, kLeast));
+  const auto side = [&](const Terms& own) {
+    const std::string rest = LeftOut{0, common.size() - 1}.text(own.are_arguments);
+    if (own.texts.empty()) return (own.are_arguments ? shown : without_plus(shown)) + rest;
+    const std::string first = shortened_term(own.texts.front(), room);
+    const ListedTerms listed = first_terms(own, first, room);
+    if (listed.shown < own.texts.size()) return terms_listed(own, first, common.size(), room);
+    return listed.text + (own.are_arguments ? ", " : " ") + shown + rest;
+  };
+  return {side(mine), side(theirs)};
+}
+
 FormulaDifference difference(const std::string& one, const std::string& other, std::size_t room,
                              int depth) {
   if (one == other) return {shortened(one, room), shortened(other, room)};
@@ -315,19 +341,13 @@ FormulaDifference difference(const std::string& one, const std::string& other, s
     return {shortened(one, room), shortened(other, room)};
   }
   const std::vector<std::string> common = take_common(mine.texts, theirs.texts);
-  const auto side = [&](const Terms& terms, const std::string& first) {
-    if (!terms.texts.empty()) return terms_listed(terms, first, common.size(), room);
-    return "... (" + terms_text(common.size(), true) + ")";
-  };
-  FormulaDifference first;
-  if (!mine.texts.empty() && !theirs.texts.empty()) {
-    first = terms_difference(mine.texts.front(), theirs.texts.front(), room, depth);
-  } else if (!mine.texts.empty()) {
-    first.one = shortened_term(mine.texts.front(), room);
-  } else if (!theirs.texts.empty()) {
-    first.other = shortened_term(theirs.texts.front(), room);
+  if (mine.texts.empty() || theirs.texts.empty()) {
+    return with_one_common(mine, theirs, common, room);
   }
-  return {side(mine, first.one), side(theirs, first.other)};
+  const FormulaDifference first =
+      terms_difference(mine.texts.front(), theirs.texts.front(), room, depth);
+  return {terms_listed(mine, first.one, common.size(), room),
+          terms_listed(theirs, first.other, common.size(), room)};
 }
 
 }  // namespace

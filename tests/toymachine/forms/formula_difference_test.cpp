@@ -1,5 +1,7 @@
 #include "toymachine/forms/formula_difference.hpp"
 
+#include <string>
+
 #include "tests/catch_shim.hpp"
 
 namespace {
@@ -32,8 +34,8 @@ TEST_CASE("long formulas are shown without the terms that both have", "[differen
 TEST_CASE("quotients are compared above and below the line", "[difference]") {
   const FormulaDifference both =
       formula_difference("c/(" + sum_of(0, 9) + ")", "d/(" + sum_of(0, 10) + ")");
-  CHECK(both.one == "c/(... (9 terms are the same))");
-  CHECK(both.other == "d/(a[9]*some_value + ... (9 terms are the same))");
+  CHECK(both.one == "c/(a[0]*some_value + ... (8 terms are the same))");
+  CHECK(both.other == "d/(a[9]*some_value + a[0]*some_value + ... (8 terms are the same))");
 }
 
 TEST_CASE("a single long term is shown around the place where it differs", "[difference]") {
@@ -60,8 +62,8 @@ TEST_CASE("what both have inside of parentheses is left out", "[difference]") {
 TEST_CASE("inside of parentheses the terms that both have are left out", "[difference]") {
   const FormulaDifference both =
       formula_difference("v*e^(" + sum_of(0, 9) + " - m)", "v*e^(" + sum_of(0, 9) + ")");
-  CHECK(both.one == "v*e^(-m + ... (9 terms are the same))");
-  CHECK(both.other == "v*e^(... (9 terms are the same))");
+  CHECK(both.one == "v*e^(-m + a[0]*some_value + ... (8 terms are the same))");
+  CHECK(both.other == "v*e^(a[0]*some_value + ... (8 terms are the same))");
 }
 
 TEST_CASE("a factor that one term has more is shown, and not what both have", "[difference]") {
@@ -90,6 +92,17 @@ TEST_CASE("a long term is cut between its factors", "[difference]") {
   CHECK(both.one.starts_with("... *row["));
   CHECK(both.one.ends_with("*one"));
   CHECK(both.other.ends_with("*two"));
+}
+
+TEST_CASE("of a formula that has no term of its own one is shown, and not all left out",
+          "[difference]") {
+  const FormulaDifference both = formula_difference(sum_of(0, 6), sum_of(0, 5));
+  CHECK(both.one == "a[5]*some_value + a[0]*some_value + ... (4 terms are the same)");
+  CHECK(both.other == "a[0]*some_value + ... (4 terms are the same)");
+  const FormulaDifference three =
+      formula_difference("max(" + sum_of(0, 3) + ", x, y)", "max(" + sum_of(0, 3) + ", x)", 40);
+  CHECK(three.one.find("y") != std::string::npos);
+  CHECK(three.other.find("(... (") == std::string::npos);
 }
 
 TEST_CASE("of arguments of a maximum those that differ are shown", "[difference]") {
