@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kShown = 140;  // of the terms that differ
 constexpr std::size_t kLine = 60;    // as long as the rest of a line behind "it should hold"
 constexpr std::size_t kLeast = 12;   // less room than this shows nothing of a formula
+constexpr std::size_t kWhole = 24;   // a term of at most this length is not cut
 constexpr int kDeepest = 8;  // of parentheses inside each other that are compared one by one
 
 int depth_change(char c) {
@@ -141,16 +142,18 @@ std::vector<std::size_t> boundaries_of(const std::string& text) {
   return places;
 }
 
-/// The text around the place `from`, where it differs from another: what begins or ends in it is whole, if there is
-/// room.
+/// The text around the place `from`, where it differs from another: of a product, whole factors.
 std::string cut(const std::string& text, std::size_t from, std::size_t room) {
-  if (text.size() <= room) return text;
+  if (text.size() <= std::max(room, kWhole)) return text;
   std::size_t start = std::min(from > room / 2 ? from - room / 2 : 0, text.size() - room);
   std::size_t end = start + room;
   const std::vector<std::size_t> places = boundaries_of(text);
-  const auto first = std::lower_bound(places.begin(), places.end(), start);
-  const auto last = std::upper_bound(places.begin(), places.end(), end) - 1;
-  if (*first<from&& * last> from) {
+  auto first = std::lower_bound(places.begin(), places.end(), start);
+  if (*first >= from && first != places.begin()) first = std::prev(first);
+  auto last = std::prev(std::upper_bound(places.begin(), places.end(), end));
+  if (*last <= std::min(from, text.size() - 1)) ++last;
+  // Else one factor has more than there is room for.
+  if (*last - *first <= 2 * std::max(room, kWhole)) {
     start = *first;
     end = *last;
   }
@@ -192,11 +195,14 @@ std::string terms_listed(const Terms& terms, const std::string& first, std::size
   return listed.text + LeftOut{terms.texts.size() - listed.shown, equal}.text(terms.are_arguments);
 }
 
+/// Whether a text is several terms, as an argument of a maximum may be.
+bool is_sum(const std::string& text) { return summands_of(text).size() > 1; }
+
 /// One term with its parentheses closed: what is inside of them is shortened.
 std::string shortened_term(const std::string& term, std::size_t room) {
   if (term.size() <= room) return term;
   Groups groups = groups_of(term);
-  if (groups.inside.empty()) return cut(term, 0, room);
+  if (groups.inside.empty()) return is_sum(term) ? shortened(term, room) : cut(term, 0, room);
   const std::size_t outside = groups.outside_size();
   std::size_t left = room > outside ? room - outside : 0;
   for (std::size_t i = 0; i < groups.inside.size(); ++i) {
@@ -275,6 +281,9 @@ FormulaDifference terms_difference(const std::string& one, const std::string& ot
   Groups mine = groups_of(one), theirs = groups_of(other);
   if (mine.inside.size() != theirs.inside.size()) {
     return {term_beside(one, other, room), term_beside(other, one, room)};
+  }
+  if (mine.inside.empty() && depth < kDeepest && (is_sum(one) || is_sum(other))) {
+    return difference(one, other, room, depth + 1);
   }
   if (mine.inside.empty() || depth == kDeepest) {
     const std::size_t from = common_start(one, other);

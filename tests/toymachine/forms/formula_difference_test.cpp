@@ -1,5 +1,6 @@
 #include "toymachine/forms/formula_difference.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "tests/catch_shim.hpp"
@@ -103,6 +104,25 @@ TEST_CASE("of a formula that has no term of its own one is shown, and not all le
       formula_difference("max(" + sum_of(0, 3) + ", x, y)", "max(" + sum_of(0, 3) + ", x)", 40);
   CHECK(three.one.find("y") != std::string::npos);
   CHECK(three.other.find("(... (") == std::string::npos);
+}
+
+TEST_CASE("no formula is cut inside of an index or between an operator and its term",
+          "[difference]") {
+  const std::string score = "scale*k[0][0]*q[1][0] + scale*k[0][1]*q[1][1]";
+  const std::string other = "scale*k[1][0]*q[1][0] + scale*k[1][1]*q[1][1]";
+  const std::string formula = "max(" + score + ", " + other + ")";
+  for (std::size_t room = 0; room < formula.size(); ++room) {
+    const std::string shown = shortened_formula(formula, room);
+    const FormulaDifference both =
+        formula_difference("v[0][0]*e^" + formula, "v[0][0]*e^(2*" + formula + ")", room);
+    for (const std::string& text : {shown, both.one, both.other}) {
+      CAPTURE(room, text);
+      CHECK(std::count(text.begin(), text.end(), '[') == std::count(text.begin(), text.end(), ']'));
+      CHECK(std::count(text.begin(), text.end(), '(') == std::count(text.begin(), text.end(), ')'));
+      CHECK(text.find("+ ...,") == std::string::npos);
+      CHECK(text.find("q[1][0] ...") == std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("of arguments of a maximum those that differ are shown", "[difference]") {
