@@ -151,22 +151,19 @@ Truth truth_of_values(const Claim& claim, const ProgramTask& task,
   return fails_there ? Truth::kUndecided : Truth::kFalse;
 }
 
-/// Undecided where no inputs of the size make the line fail so: the sentence is about a run in which it does.
+/// Undecided where no inputs of the size make the line fail so: the sentence states the values of a run in which it does.
 Truth truth_of_undefined(const Claim& claim, const ProgramTask& task,
                          const std::shared_ptr<const toy::Program>& program,
                          const SizedCases& sized) {
   const auto all = bind_machines(task, program, sized.size);
   if (!all || all->machines) return Truth::kUndecided;
-  Truth there = Truth::kUndecided;
   for (const Case& entry : sized.cases) {
     const auto failure = run_case(all->bound, entry, task.tolerance);
     if (!failure || !failure->error || failure->error->span.line != claim.line) continue;
     const auto result = undefined_result(all->bound, entry);
-    if (!result) continue;
-    if (pattern_of(*result) == claim.text) return Truth::kHolds;
-    there = Truth::kFalse;
+    if (result && pattern_of(*result) == claim.text) return Truth::kHolds;
   }
-  return there;
+  return Truth::kUndecided;
 }
 
 /// The sizes that may confirm a claim: those after the failing one, then those before it.
