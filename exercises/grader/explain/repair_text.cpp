@@ -287,10 +287,6 @@ std::string parts_sentence(const FailedAttempt& failed, const Repair& repair) {
   return " Line " + std::to_string(repair.edit.line) + " has " + other + ".";
 }
 
-}  // namespace
-
-namespace {
-
 /// Without what the program would cost then.
 std::string right_sentence(const FailedAttempt& failed, const Repair& repair) {
   const Edit& edit = repair.edit;
@@ -346,8 +342,10 @@ std::uint32_t departure_line(const LineDifference& departure) {
   return departure.below != 0 ? departure.below : departure.above;
 }
 
-/// " There is a second mistake: look at line 9, too.", " There are more mistakes: look at line 9 and before line 20, too."
-std::string further_text(const std::vector<const LineDifference*>& further) {
+/// " There is a second mistake: look at line 9, too.", " There are more mistakes: look at line 9 and before line 20, too: a
+/// STORE that writes m[i] is missing before line 20."
+std::string further_text(const std::vector<const LineDifference*>& further, bool is_named,
+                         const toy::SourceText& right) {
   const bool is_one = further.size() == 1;
   const bool are_lines = std::all_of(further.begin(), further.end(),
                                      [](const LineDifference* one) { return !one->mine.empty(); });
@@ -360,7 +358,15 @@ std::string further_text(const std::vector<const LineDifference*>& further) {
     text += further[i]->mine.empty() ? place_text(*further[i])
                                      : std::to_string(departure_line(*further[i]));
   }
-  return text + ", too.";
+  text += ", too";
+  std::string missing;
+  for (const LineDifference* one : further) {
+    if (!is_named || !one->mine.empty() || one->other.size() != 1) continue;
+    missing += (missing.empty() ? ": " : ", and ") +
+               statement_text(right.line(one->other.front())) + " is missing " +
+               (is_one ? "there" : place_text(*one));
+  }
+  return text + missing + ".";
 }
 
 std::string departures_sentence(const FailedAttempt& failed, const Departures& departures,
@@ -385,7 +391,8 @@ std::string departures_sentence(const FailedAttempt& failed, const Departures& d
   std::string text = counterpart != nullptr
                          ? moved_sentence(failed, explained, *counterpart, *solution.source)
                          : departure_sentence(failed, explained, departures.model);
-  return further.empty() ? text : text + further_text(further);
+  return further.empty() ? text
+                         : text + further_text(further, names_words(failed), *solution.source);
 }
 
 }  // namespace flashlab::exercises
