@@ -170,7 +170,7 @@ std::string Learner::next_line(const std::string& id) const {
   const bool is_new = !chapter.empty() && chapter != chapter_of(id);
   return "Next: flashlab " + verb + " " + printable(next) +
          (is_new ? "\n      A new chapter: " + reading_command(chapter) : "") +
-         (behind.empty() ? "" : "\n      " + behind);
+         (behind.empty() ? "" : "\n" + behind);
 }
 
 std::string points_text(double points) {
