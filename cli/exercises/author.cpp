@@ -63,7 +63,7 @@ int make_new(const NewOptions& options) {
   std::cout << "made " << shown << ", an exercise that works: a dot product\n"
             << "next: edit " << shown << "/exercise.toml and the files beside it, then\n"
             << "  flashlab exercises lint " << shown << "\n"
-            << "  flashlab exercises check " << shown << " FILE.toy\n";
+            << "  flashlab check " << shown << " FILE.toy\n";
   return kExitGood;
 }
 

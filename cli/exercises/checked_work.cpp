@@ -84,9 +84,8 @@ void add_work_argument(CLI::App& command, std::vector<std::string>& words) {
 std::shared_ptr<const toy::SourceText> read_work(const Work& work) {
   std::error_code code;
   if (!std::filesystem::exists(work.file, code)) {
-    throw request_failure(
-        "there is no file '" + printable(work.file) + "'",
-        "one as `flashlab exercises start " + printable(work.exercise->id) + "` makes it");
+    throw request_failure("there is no file '" + printable(work.file) + "'",
+                          "one as `flashlab start " + printable(work.exercise->id) + "` makes it");
   }
   return read_program(work.file, work.exercise->program.limits.max_source_bytes);
 }
@@ -111,17 +110,17 @@ std::string check_text(const Learner& learner, const Work& work, const exercises
                            : brief_verdict_text(*work.exercise, verdict, terminal));
   std::string then;
   if (!full && has_more_to_explain(verdict)) {
-    then += "  More: flashlab exercises check " + short_name(*work.exercise) + " --explain\n";
+    then += "  More: flashlab check " + short_name(*work.exercise) + " --explain\n";
   }
   if (full) then += along_line(work, verdict);
   then += predictions_text(learner, work, verdict, terminal);
   then += "\n" + so_far(learner.progress().find(work.exercise->id), *work.exercise, verdict);
   if (verdict.outcome == exercises::Outcome::kCostly) {
-    then += "It is right, and done. It may cost less: flashlab exercises hint " + id + "\n";
+    then += "It is right, and done. It may cost less: flashlab hint " + id + "\n";
   }
   then += debug_hint(work, verdict);
   then += verdict.passed() ? learner.next_line(work.exercise->id) + "\n"
-                           : "Stuck? flashlab exercises hint " + id + "\n";
+                           : "Stuck? flashlab hint " + id + "\n";
   return text + fitted_lines(then, terminal);
 }
 

@@ -96,7 +96,7 @@ ExercisePointer Learner::find_started(const std::string& name) const {
   if (!name.empty()) return find_exercise(name, options_);
   if (!progress_.current().empty()) return find_exercise(progress_.current(), options_);
   throw request_failure("no exercise has been started yet",
-                        "`flashlab exercises start`, or the name of an exercise or file");
+                        "`flashlab start`, or the name of an exercise or file");
 }
 
 std::string Learner::id_of_file(const std::string& file) const {
@@ -109,7 +109,7 @@ std::string Learner::id_of_file(const std::string& file) const {
     if (entry.file == path) return entry.id;
   }
   throw request_failure("'" + printable(file) + "' does not say which exercise it is for",
-                        "the exercise, too: `flashlab exercises check ID " + printable(file) + "`",
+                        "the exercise, too: `flashlab check ID " + printable(file) + "`",
                         nearest(stem, ids_).value_or(""));
 }
 
@@ -145,15 +145,32 @@ std::string Learner::chapter_of(const std::string& id) const {
   }
 }
 
+std::string Learner::left_behind(const std::string& id) const {
+  constexpr std::size_t kMostNames = 5;
+  std::string names;
+  std::size_t count = 0;
+  for (const std::string& one : ids_) {
+    if (one == id) break;
+    if (progress_.passed(one)) continue;
+    if (++count <= kMostNames) names += (names.empty() ? "" : ", ") + printable(one);
+  }
+  if (count == 0) return {};
+  const std::string more =
+      count > kMostNames ? " and " + std::to_string(count - kMostNames) + " more" : "";
+  return "Left behind: " + names + more + " (flashlab start, with the number, goes back)";
+}
+
 std::string Learner::next_line(const std::string& id) const {
   const std::string next = next_after(id);
   if (next.empty()) return std::string(kAllDone);
   const auto* entry = progress_.find(next);
   const std::string verb = entry == nullptr || entry->file.empty() ? "start" : "check";
   const std::string chapter = chapter_of(next);
+  const std::string behind = left_behind(next);
   const bool is_new = !chapter.empty() && chapter != chapter_of(id);
   return "Next: flashlab " + verb + " " + printable(next) +
-         (is_new ? "\n      A new chapter: " + reading_command(chapter) : "");
+         (is_new ? "\n      A new chapter: " + reading_command(chapter) : "") +
+         (behind.empty() ? "" : "\n" + behind);
 }
 
 std::string points_text(double points) {

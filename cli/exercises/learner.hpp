@@ -56,8 +56,10 @@ class Learner {
   std::string next() const;
   /// Returns "02_product: Full product", or only the id if the exercise cannot be read.
   std::string named(const std::string& id) const;
-  /// Returns "Next: flashlab start 02_product", with a second line if that begins a
-  /// chapter, or that all are done.
+  /// Returns "Left behind: 02_c00, 04_outer_product …", the exercises before this one that are not passed; empty: none.
+  std::string left_behind(const std::string& id) const;
+  /// Returns "Next: flashlab start 02_product", with a further line if that begins a
+  /// chapter, and one if others were left behind; or that all are done.
   std::string next_line(const std::string& id) const;
 
  private:

@@ -35,7 +35,7 @@ void print_beginning() {
             << kHelp;
 }
 
-void print_where(const Learner& learner) {
+void print_where(const Learner& learner, const Terminal& terminal) {
   const std::vector<ExercisePointer> all = learner.all();
   const auto done = std::count_if(all.begin(), all.end(), [&](const ExercisePointer& exercise) {
     return learner.progress().passed(exercise->id);
@@ -58,30 +58,14 @@ void print_where(const Learner& learner) {
   if (!exercise->chapter.empty())
     std::cout << "  read      " << reading_command(exercise->chapter) << "\n";
   if (has_file) std::cout << "  your file " << shown_path(entry->file) << "\n";
-  std::cout << "\n  flashlab next              " << (has_file ? "read it again" : "begin it")
-            << "\n";
+  const std::string behind = learner.left_behind(next);
+  if (!behind.empty()) std::cout << wrapped(behind, terminal.width) << "\n";
+  std::cout << "\n  flashlab next    " << (has_file ? "read it again" : "begin it") << "\n";
   if (has_file) {
-    std::cout << "  flashlab exercises check   is it right?\n"
-                 "  flashlab exercises hint    when you are stuck\n";
+    std::cout << "  flashlab check   is it right?\n"
+                 "  flashlab hint    when you are stuck\n";
   }
   std::cout << kHelp;
-}
-
-/// "Left behind: 02_c00, 04_outer_product", those before the exercise that are not passed yet; empty: none.
-std::string left_behind(const Learner& learner, const std::string& exercise) {
-  constexpr std::size_t kMostNames = 5;
-  std::string names;
-  std::size_t count = 0;
-  for (const std::string& id : learner.ids()) {
-    if (id == exercise) break;
-    const auto* const entry = learner.progress().find(id);
-    if (entry != nullptr && entry->state != exercises::ProgressState::kStarted) continue;
-    if (++count <= kMostNames) names += (names.empty() ? "" : ", ") + printable(id);
-  }
-  if (count == 0) return {};
-  const std::string more =
-      count > kMostNames ? " and " + std::to_string(count - kMostNames) + " more" : "";
-  return "Left behind: " + names + more + " (flashlab start, with the number, goes back)";
 }
 
 /// The number that the name begins with; 0: none.
@@ -119,14 +103,14 @@ void go_on(Learner& learner, const Terminal& terminal) {
     std::cout << wrapped(note, terminal.width) << "\n";
   }
   show_exercise(*exercise, learner, terminal);
-  const std::string behind = left_behind(learner, next);
+  const std::string behind = learner.left_behind(next);
   if (!behind.empty()) std::cout << wrapped(behind, terminal.width) << "\n";
 }
 
 int next(const NextFlags& options) {
   Learner learner(options.exercises);
   if (options.where) {
-    print_where(learner);
+    print_where(learner, options.terminal.terminal());
   } else {
     go_on(learner, options.terminal.terminal());
   }

@@ -38,6 +38,8 @@ std::string claim_text(const Claim& claim) {
       return "terms of " + printable(claim.name) + " are " + printable(claim.text);
     case Claim::Kind::kNoRounds:
       return "the loop over " + printable(claim.name) + " runs no round" + line;
+    case Claim::Kind::kUndefined:
+      return "the result is undefined: " + printable(claim.text) + line;
   }
   return {};
 }

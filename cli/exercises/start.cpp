@@ -29,8 +29,8 @@ Failure not_written(const std::string& file, int reason) {
 
 std::string how_to_go_on(const exercises::Exercise& exercise, const std::string& file) {
   const std::string id = printable(exercise.id), name = printable(file);
-  return "  go on with it: flashlab exercises check " + id + " " + name + "\n" +
-         "  or begin again elsewhere: flashlab exercises start " + id + " --to FOLDER\n";
+  return "  go on with it: flashlab check " + id + " " + name + "\n" +
+         "  or begin again elsewhere: flashlab start " + id + " --to FOLDER\n";
 }
 
 Failure is_there_already(const exercises::Exercise& exercise, const std::string& file) {
@@ -92,12 +92,12 @@ int start(const StartFlags& options) {
             << printable(exercise->title) << "\n\n";
   if (exercise->demo) {
     std::cout << "This one is solved already. See that it is right:\n\n"
-                 "  flashlab exercises check\n";
+                 "  flashlab check\n";
   } else {
-    std::cout << "  flashlab exercises show      what to do\n"
-                 "  flashlab exercises check     is it right?\n"
-                 "  flashlab exercises watch     the same after every save\n"
-                 "  flashlab exercises hint      when you are stuck\n";
+    std::cout << "  flashlab show      what to do\n"
+                 "  flashlab check     is it right?\n"
+                 "  flashlab watch     the same after every save\n"
+                 "  flashlab hint      when you are stuck\n";
   }
   return kExitGood;
 }

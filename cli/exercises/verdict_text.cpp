@@ -253,7 +253,7 @@ std::string verdict_text(const Verdict& verdict, const exercises::Costs& best_ev
 }
 
 std::string next_step(const exercises::Exercise& exercise, const Verdict& verdict) {
-  const std::string hint = "`flashlab exercises hint " + exercise.id + "`";
+  const std::string hint = "`flashlab hint " + exercise.id + "`";
   switch (verdict.outcome) {
     case Outcome::kFull:
       return "Next: `flashlab exercises list` shows the next exercise.";
@@ -265,8 +265,7 @@ std::string next_step(const exercises::Exercise& exercise, const Verdict& verdic
     case Outcome::kWrong:
       return "Next: change what is named above and try again; " + hint + " helps.";
     case Outcome::kRejected:
-      return "Next: fix the errors above; `flashlab exercises show " + exercise.id +
-             "` shows the task.";
+      return "Next: fix the errors above; `flashlab show " + exercise.id + "` shows the task.";
     case Outcome::kLimit:
       return "Next: make it smaller or shorter; " + hint + " helps.";
     case Outcome::kUnreadable:

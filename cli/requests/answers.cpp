@@ -177,7 +177,7 @@ void leave_time_open(const exercises::Exercise& exercise, exercises::Verdict& ve
   if (!exercise.program.speed) return;
   verdict.max_points = exercise.max_points();
   verdict.checks.push_back({"time", false, 0, exercise.program.speed->points,
-                            "not predicted here; `flashlab exercises check` does"});
+                            "not predicted here; `flashlab check` does"});
   if (verdict.outcome == exercises::Outcome::kFull) verdict.outcome = exercises::Outcome::kCostly;
 }
 

@@ -119,7 +119,7 @@ TEST_CASE("what to do next is never more than a screen away, up to exercise 8", 
     CHECK(shown.ends_with("Go on with: flashlab check " + id + "\n"));
     CHECK_THAT(shown, contains("read           flashlab read "));
     const Outcome first = call("exercises check");
-    if (first.code != 0) CHECK(first.out.ends_with("Stuck? flashlab exercises hint " + id + "\n"));
+    if (first.code != 0) CHECK(first.out.ends_with("Stuck? flashlab hint " + id + "\n"));
     CHECK(printed_rows(first.out) < kScreen);
     CHECK(printed_rows(call("exercises hint").out) < kScreen);
     std::filesystem::copy_file(

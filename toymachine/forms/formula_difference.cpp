@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kShown = 140;  // of the terms that differ
 constexpr std::size_t kLine = 60;    // as long as the rest of a line behind "it should hold"
 constexpr std::size_t kLeast = 12;   // less room than this shows nothing of a formula
+constexpr std::size_t kWhole = 24;   // a term of at most this length is not cut
 constexpr int kDeepest = 8;  // of parentheses inside each other that are compared one by one
 
 int depth_change(char c) {
@@ -141,16 +142,18 @@ std::vector<std::size_t> boundaries_of(const std::string& text) {
   return places;
 }
 
-/// The text around the place `from`, where it differs from another: what begins or ends in it is whole, if there is
-/// room.
+/// The text around the place `from`, where it differs from another: of a product, whole factors.
 std::string cut(const std::string& text, std::size_t from, std::size_t room) {
-  if (text.size() <= room) return text;
+  if (text.size() <= std::max(room, kWhole)) return text;
   std::size_t start = std::min(from > room / 2 ? from - room / 2 : 0, text.size() - room);
   std::size_t end = start + room;
   const std::vector<std::size_t> places = boundaries_of(text);
-  const auto first = std::lower_bound(places.begin(), places.end(), start);
-  const auto last = std::upper_bound(places.begin(), places.end(), end) - 1;
-  if (*first<from&& * last> from) {
+  auto first = std::lower_bound(places.begin(), places.end(), start);
+  if (*first >= from && first != places.begin()) first = std::prev(first);
+  auto last = std::prev(std::upper_bound(places.begin(), places.end(), end));
+  if (*last <= std::min(from, text.size() - 1)) ++last;
+  // Else one factor has more than there is room for.
+  if (*last - *first <= 2 * std::max(room, kWhole)) {
     start = *first;
     end = *last;
   }
@@ -167,26 +170,39 @@ std::string without_insides(const std::string& term) {
   return groups.joined();
 }
 
-/// The first terms, as far as there is room, and how many are not shown. `first` is the first term
-/// as it should be shown.
+/// The first terms, as far as there is room.
+struct ListedTerms {
+  std::string text;
+  std::size_t shown = 1;
+};
+
+/// `first` is the first term as it should be shown.
+ListedTerms first_terms(const Terms& terms, const std::string& first, std::size_t room) {
+  ListedTerms listed{terms.are_arguments ? first : without_plus(first)};
+  for (; listed.shown < terms.texts.size(); ++listed.shown) {
+    std::string term = terms.texts[listed.shown];
+    if (listed.text.size() + term.size() > room) term = without_insides(term);
+    if (listed.text.size() + term.size() > room) break;
+    listed.text += (terms.are_arguments ? ", " : " ") + term;
+  }
+  return listed;
+}
+
+/// The same, and how many terms are not shown, and are equal.
 std::string terms_listed(const Terms& terms, const std::string& first, std::size_t equal,
                          std::size_t room) {
-  std::string text = terms.are_arguments ? first : without_plus(first);
-  std::size_t shown = 1;
-  for (; shown < terms.texts.size(); ++shown) {
-    std::string term = terms.texts[shown];
-    if (text.size() + term.size() > room) term = without_insides(term);
-    if (text.size() + term.size() > room) break;
-    text += (terms.are_arguments ? ", " : " ") + term;
-  }
-  return text + LeftOut{terms.texts.size() - shown, equal}.text(terms.are_arguments);
+  const ListedTerms listed = first_terms(terms, first, room);
+  return listed.text + LeftOut{terms.texts.size() - listed.shown, equal}.text(terms.are_arguments);
 }
+
+/// Whether a text is several terms, as an argument of a maximum may be.
+bool is_sum(const std::string& text) { return summands_of(text).size() > 1; }
 
 /// One term with its parentheses closed: what is inside of them is shortened.
 std::string shortened_term(const std::string& term, std::size_t room) {
   if (term.size() <= room) return term;
   Groups groups = groups_of(term);
-  if (groups.inside.empty()) return cut(term, 0, room);
+  if (groups.inside.empty()) return is_sum(term) ? shortened(term, room) : cut(term, 0, room);
   const std::size_t outside = groups.outside_size();
   std::size_t left = room > outside ? room - outside : 0;
   for (std::size_t i = 0; i < groups.inside.size(); ++i) {
@@ -266,6 +282,9 @@ FormulaDifference terms_difference(const std::string& one, const std::string& ot
   if (mine.inside.size() != theirs.inside.size()) {
     return {term_beside(one, other, room), term_beside(other, one, room)};
   }
+  if (mine.inside.empty() && depth < kDeepest && (is_sum(one) || is_sum(other))) {
+    return difference(one, other, room, depth + 1);
+  }
   if (mine.inside.empty() || depth == kDeepest) {
     const std::size_t from = common_start(one, other);
     return {cut(one, from, room), cut(other, from, room)};
@@ -306,6 +325,22 @@ std::vector<std::string> take_common(std::vector<std::string>& mine,
   return common;
 }
 
+/// Where one side has all terms of the other and more: "-m + a + ... (8 terms are the same)" beside "a + ... (8 terms
+/// are the same)". Without a term, what is left out would be all of it.
+FormulaDifference with_one_common(const Terms& mine, const Terms& theirs,
+                                  const std::vector<std::string>& common, std::size_t room) {
+  const std::string shown = shortened_term(common.front(), std::max(room / 2, kLeast));
+  const auto side = [&](const Terms& own) {
+    const std::string rest = LeftOut{0, common.size() - 1}.text(own.are_arguments);
+    if (own.texts.empty()) return (own.are_arguments ? shown : without_plus(shown)) + rest;
+    const std::string first = shortened_term(own.texts.front(), room);
+    const ListedTerms listed = first_terms(own, first, room);
+    if (listed.shown < own.texts.size()) return terms_listed(own, first, common.size(), room);
+    return listed.text + (own.are_arguments ? ", " : " ") + shown + rest;
+  };
+  return {side(mine), side(theirs)};
+}
+
 FormulaDifference difference(const std::string& one, const std::string& other, std::size_t room,
                              int depth) {
   if (one == other) return {shortened(one, room), shortened(other, room)};
@@ -315,19 +350,13 @@ FormulaDifference difference(const std::string& one, const std::string& other, s
     return {shortened(one, room), shortened(other, room)};
   }
   const std::vector<std::string> common = take_common(mine.texts, theirs.texts);
-  const auto side = [&](const Terms& terms, const std::string& first) {
-    if (!terms.texts.empty()) return terms_listed(terms, first, common.size(), room);
-    return "... (" + terms_text(common.size(), true) + ")";
-  };
-  FormulaDifference first;
-  if (!mine.texts.empty() && !theirs.texts.empty()) {
-    first = terms_difference(mine.texts.front(), theirs.texts.front(), room, depth);
-  } else if (!mine.texts.empty()) {
-    first.one = shortened_term(mine.texts.front(), room);
-  } else if (!theirs.texts.empty()) {
-    first.other = shortened_term(theirs.texts.front(), room);
+  if (mine.texts.empty() || theirs.texts.empty()) {
+    return with_one_common(mine, theirs, common, room);
   }
-  return {side(mine, first.one), side(theirs, first.other)};
+  const FormulaDifference first =
+      terms_difference(mine.texts.front(), theirs.texts.front(), room, depth);
+  return {terms_listed(mine, first.one, common.size(), room),
+          terms_listed(theirs, first.other, common.size(), room)};
 }
 
 }  // namespace

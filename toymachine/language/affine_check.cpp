@@ -67,7 +67,7 @@ class AffineCheck {
         {Severity::kError,
          Fault::kProgram,
          e.span,
-         what + " is not affine",
+         what + (usage_ == Usage::kIndex ? " cannot be an index" : " cannot be a bound"),
          usage_ == Usage::kIndex
              ? "an index such as 2*i + j + n: loop variables times integers, added up"
              : "a bound such as min(i + 1, ceildiv(n, 4)): loop variables times integers, added "

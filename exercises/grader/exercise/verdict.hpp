@@ -41,6 +41,7 @@ struct Claim {
     kRatio,      // every element of the output `name` is `text` times what it should be
     kTerms,      // terms of the output `name` are `text`: missing, or too many
     kNoRounds,   // the loop in `line` runs no round once, unlike the solution's
+    kUndefined,  // a result of `line` is NaN or +inf, made of the values `text`
   };
   Kind kind = Kind::kRight;
   std::uint32_t line = 0, other_line = 0;

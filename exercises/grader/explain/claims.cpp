@@ -11,6 +11,7 @@
 #include "exercises/grader/explain/output_ratio.hpp"
 #include "exercises/grader/explain/run_remarks.hpp"
 #include "exercises/grader/explain/sum_terms.hpp"
+#include "exercises/grader/explain/undefined_result.hpp"
 #include "exercises/grader/explain/wrong_value.hpp"
 #include "exercises/grader/judge/attempt.hpp"
 #include "exercises/grader/judge/lane_cases.hpp"
@@ -150,6 +151,21 @@ Truth truth_of_values(const Claim& claim, const ProgramTask& task,
   return fails_there ? Truth::kUndecided : Truth::kFalse;
 }
 
+/// Undecided where no inputs of the size make the line fail so: the sentence states the values of a run in which it does.
+Truth truth_of_undefined(const Claim& claim, const ProgramTask& task,
+                         const std::shared_ptr<const toy::Program>& program,
+                         const SizedCases& sized) {
+  const auto all = bind_machines(task, program, sized.size);
+  if (!all || all->machines) return Truth::kUndecided;
+  for (const Case& entry : sized.cases) {
+    const auto failure = run_case(all->bound, entry, task.tolerance);
+    if (!failure || !failure->error || failure->error->span.line != claim.line) continue;
+    const auto result = undefined_result(all->bound, entry);
+    if (result && pattern_of(*result) == claim.text) return Truth::kHolds;
+  }
+  return Truth::kUndecided;
+}
+
 /// The sizes that may confirm a claim: those after the failing one, then those before it.
 std::vector<const RepairSize*> other_sizes(const FailedAttempt& failed) {
   std::vector<const RepairSize*> after, before;
@@ -188,6 +204,8 @@ Truth truth_at(const Claim& claim, const ProgramTask& task,
       return truth_of_ratio(claim, task, program, sized);
     case Claim::Kind::kNoRounds:
       return truth_of_no_rounds(claim, task, program, sized.size);
+    case Claim::Kind::kUndefined:
+      return truth_of_undefined(claim, task, program, sized);
   }
   return Truth::kUndecided;
 }

@@ -13,6 +13,7 @@
 #include "exercises/grader/explain/right_steps.hpp"
 #include "exercises/grader/explain/run_remarks.hpp"
 #include "exercises/grader/explain/sum_terms.hpp"
+#include "exercises/grader/explain/undefined_result.hpp"
 #include "exercises/grader/explain/wrong_value.hpp"
 #include "exercises/grader/judge/disagreement.hpp"
 #include "exercises/grader/repair/missing_lines.hpp"
@@ -320,6 +321,11 @@ std::vector<Finding> explain_failure(const FailedAttempt& failed) {
                     : run         ? Explanation(*run, *failure.cell).explain(wrong, value)
                                   : explain_tiles(failed, tile);
   const std::uint32_t shown_at = finding.line;
+  Claim undefined;
+  if (std::string text = undefined_text(failed, repairs, undefined); !text.empty()) {
+    finding.details.push_back(std::move(text));
+    finding.claims.push_back(std::move(undefined));
+  }
   point_at_fault(failed, run ? &*run : nullptr, wrong, value, repairs, finding);
   // The line of an error is where a mistake shows, and may be another one.
   if (failure.error && shown_at != 0 && finding.line != shown_at) {

@@ -9,6 +9,7 @@
 
 #include "exercises/grader/exercise/source_lines.hpp"
 #include "exercises/grader/explain/claims.hpp"
+#include "exercises/grader/explain/exchanged_registers.hpp"
 #include "exercises/grader/explain/repair_text.hpp"
 #include "exercises/grader/explain/unset_register.hpp"
 #include "exercises/grader/judge/attempt.hpp"
@@ -76,6 +77,18 @@ void point_without_repair(const FailedAttempt& failed, const std::optional<Wrong
     add_value(failed, *value, finding);
 }
 
+/// Of a line that needs two changes: what is missing beside it, and which registers hold each other's values.
+std::string two_changes_text(const FailedAttempt& failed, const Repair& repair) {
+  const std::string line = std::to_string(repair.edit.line);
+  const Edit& second = repair.further.front();
+  if (second.kind != EditKind::kInsert) {
+    return "Look at line " + line + ": two changes there make the program right.";
+  }
+  return "Something is missing " + std::string(second.behind ? "after" : "before") + " line " +
+         line + ", and the operands of line " + line + " are not those that belong there." +
+         exchanged_registers_text(failed, repair);
+}
+
 /// What the sentence about a repair states.
 void add_repair(const FailedAttempt& failed, const Repair& repair, Finding& finding) {
   finding.details.push_back(repair_sentence(failed, repair));
@@ -90,8 +103,7 @@ void add_repair(const FailedAttempt& failed, const Repair& repair, Finding& find
                             repair.edit.line, 0, "", std::move(text)});
   if (repair.edit.kind != EditKind::kOperands || repair.further.empty()) return;
   if (repair.further.front().line == repair.edit.line) {
-    finding.details.back() = "Look at line " + std::to_string(repair.edit.line) +
-                             ": two changes there make the program right.";
+    finding.details.back() = two_changes_text(failed, repair);
     return;
   }
   finding.details.push_back("There is a second mistake: look at line " +

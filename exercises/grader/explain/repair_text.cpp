@@ -11,6 +11,7 @@
 
 #include "exercises/grader/explain/first_wrong_step.hpp"
 #include "exercises/grader/explain/loop_rounds.hpp"
+#include "exercises/grader/explain/order_reason.hpp"
 #include "exercises/grader/explain/statement_parts.hpp"
 #include "exercises/grader/repair/departures.hpp"
 #include "exercises/grader/repair/edit_parts.hpp"
@@ -20,21 +21,6 @@
 
 namespace flashlab::exercises {
 namespace {
-
-std::string swap_sentence(const FailedAttempt& failed, const Edit& edit) {
-  const std::string upper = std::to_string(edit.line), lower = std::to_string(edit.other_line);
-  const LineRegisters above(failed.text.line(edit.line)), below(failed.text.line(edit.other_line));
-  const std::string order = "The order is wrong at lines " + upper + " and " + lower;
-  if (below.reads(above.written)) {
-    return order + ": line " + upper + " overwrote " + above.written + ", whose old value line " +
-           lower + " still needs.";
-  }
-  if (above.reads(below.written)) {
-    return order + ": line " + upper + " reads " + below.written + " too early, before line " +
-           lower + " has changed it.";
-  }
-  return order + ".";
-}
 
 bool is_minus_infinity(const Edit& edit) {
   return edit.kind == EditKind::kConstant && edit.what.starts_with("-inf instead of ");
@@ -121,10 +107,14 @@ std::string moved_line_sentence(const FailedAttempt& failed, const Repair& repai
   const std::string line = "Line " + std::to_string(repair.edit.line) + " ",
                     place = (there.behind ? " after line " : " before line ") +
                             std::to_string(there.line);
-  if (mine == other) return line + "stands in the wrong place: it belongs" + place + ".";
+  const RightPlace right_place{there.line, there.behind};
+  if (mine == other) {
+    return line + "stands in the wrong place: it belongs" + place + "." +
+           order_reason(failed.text, repair.edit.line, right_place);
+  }
   if (names_words(failed)) {
     return line + "stands in the wrong place: " + statement_text(there.text) + " belongs" + place +
-           ".";
+           "." + mask_reason(failed.text, repair.edit.line, right_place);
   }
   if (mine.front() == other.front()) {
     return line + "stands in the wrong place: it belongs" + place + ", with other operands.";
@@ -185,16 +175,34 @@ std::string rounds_sentence(const FailedAttempt& failed, const Repair& repair) {
                          repair.edit.line);
 }
 
-std::string moved_sentence(const LineDifference& one, const LineDifference& other) {
+/// Of a line or lines that the right program has at another place; a mask there may be one of another register.
+std::string moved_sentence(const FailedAttempt& failed, const LineDifference& one,
+                           const LineDifference& other, const toy::SourceText& right) {
   const LineDifference &there = one.mine.empty() ? other : one,
                        &missing = one.mine.empty() ? one : other;
-  std::string lines = lines_text(there.mine);
-  lines.front() = 'L';
   const bool is_one = there.mine.size() == 1;
-  return lines +
-         (is_one ? " stands in the wrong place: it belongs "
-                 : " stand in the wrong place: they belong ") +
-         place_text(missing) + ".";
+  const RightPlace place{missing.below != 0 ? missing.below : missing.above, missing.below == 0};
+  const std::string lines =
+      "L" + lines_text(there.mine).substr(1) +
+      (is_one ? " stands in the wrong place: " : " stand in the wrong place: ");
+  if (!is_one) return lines + "they belong " + place_text(missing) + ".";
+  const std::string_view wanted = right.line(missing.other.front());
+  if (words(failed.text.line(there.mine.front())) == words(wanted)) {
+    return lines + "it belongs " + place_text(missing) + "." +
+           order_reason(failed.text, there.mine.front(), place);
+  }
+  return lines + statement_text(wanted) + " belongs " + place_text(missing) + "." +
+         mask_reason(failed.text, there.mine.front(), place);
+}
+
+/// Whether a mask is missing in one place, and there is one too many in the other.
+bool is_other_mask(const LineDifference& missing, const LineDifference& there,
+                   const toy::SourceText& mine, const toy::SourceText& right) {
+  if (!missing.mine.empty() || !there.other.empty()) return false;
+  if (missing.other.size() != 1 || there.mine.size() != 1) return false;
+  const std::size_t row = row_of(words(mine.line(there.mine.front())));
+  return row == row_of(words(right.line(missing.other.front()))) && row != SIZE_MAX &&
+         toy::instruction_set()[row].is_mask();
 }
 
 /// What stands before the i-th part of a list.
@@ -279,10 +287,6 @@ std::string parts_sentence(const FailedAttempt& failed, const Repair& repair) {
   return " Line " + std::to_string(repair.edit.line) + " has " + other + ".";
 }
 
-}  // namespace
-
-namespace {
-
 /// Without what the program would cost then.
 std::string right_sentence(const FailedAttempt& failed, const Repair& repair) {
   const Edit& edit = repair.edit;
@@ -297,7 +301,7 @@ std::string right_sentence(const FailedAttempt& failed, const Repair& repair) {
       if (!repair.further.empty()) return dropped_lines_sentence(repair);
       return "Line " + line + " is not needed: without it the program is right.";
     case EditKind::kSwap:
-      return swap_sentence(failed, edit);
+      return swap_sentence(failed.text, edit.line, edit.other_line);
     case EditKind::kTransposition:
       return transposition_sentence(failed, repair) + parts_sentence(failed, repair);
     case EditKind::kOperands:
@@ -338,8 +342,10 @@ std::uint32_t departure_line(const LineDifference& departure) {
   return departure.below != 0 ? departure.below : departure.above;
 }
 
-/// " There is a second mistake: look at line 9, too.", " There are more mistakes: look at line 9 and before line 20, too."
-std::string further_text(const std::vector<const LineDifference*>& further) {
+/// " There is a second mistake: look at line 9, too.", " There are more mistakes: look at line 9 and before line 20, too: a
+/// STORE that writes m[i] is missing before line 20."
+std::string further_text(const std::vector<const LineDifference*>& further, bool is_named,
+                         const toy::SourceText& right) {
   const bool is_one = further.size() == 1;
   const bool are_lines = std::all_of(further.begin(), further.end(),
                                      [](const LineDifference* one) { return !one->mine.empty(); });
@@ -352,7 +358,15 @@ std::string further_text(const std::vector<const LineDifference*>& further) {
     text += further[i]->mine.empty() ? place_text(*further[i])
                                      : std::to_string(departure_line(*further[i]));
   }
-  return text + ", too.";
+  text += ", too";
+  std::string missing;
+  for (const LineDifference* one : further) {
+    if (!is_named || !one->mine.empty() || one->other.size() != 1) continue;
+    missing += (missing.empty() ? ": " : ", and ") +
+               statement_text(right.line(one->other.front())) + " is missing " +
+               (is_one ? "there" : place_text(*one));
+  }
+  return text + missing + ".";
 }
 
 std::string departures_sentence(const FailedAttempt& failed, const Departures& departures,
@@ -363,7 +377,9 @@ std::string departures_sentence(const FailedAttempt& failed, const Departures& d
   for (const LineDifference& one : departures.all) {
     if (&one == &explained) continue;
     const auto is_same = [&](const LineDifference& other) {
-      return is_moved(other, one, mine, solution) || is_moved(one, other, mine, solution);
+      return is_moved(other, one, mine, solution) || is_moved(one, other, mine, solution) ||
+             is_other_mask(other, one, *mine.source, *solution.source) ||
+             is_other_mask(one, other, *mine.source, *solution.source);
     };
     if (is_same(explained) && counterpart == nullptr) {
       counterpart = &one;
@@ -373,9 +389,10 @@ std::string departures_sentence(const FailedAttempt& failed, const Departures& d
     }
   }
   std::string text = counterpart != nullptr
-                         ? moved_sentence(explained, *counterpart)
+                         ? moved_sentence(failed, explained, *counterpart, *solution.source)
                          : departure_sentence(failed, explained, departures.model);
-  return further.empty() ? text : text + further_text(further);
+  return further.empty() ? text
+                         : text + further_text(further, names_words(failed), *solution.source);
 }
 
 }  // namespace flashlab::exercises

@@ -156,10 +156,12 @@ bool lacks_store(const toy::Program& solution, const toy::Program& program,
 }
 
 std::shared_ptr<const toy::Program> missing_stores(const toy::Program& solution,
-                                                   const toy::Program& program) {
+                                                   const toy::Program& program,
+                                                   const std::string& only) {
   std::vector<std::uint32_t> lines;
   auto mine = stores_of(*program.source);
   for (const auto& [array, theirs] : stores_of(*solution.source)) {
+    if (!only.empty() && array != only) continue;
     if (theirs.size() > mine[array].size()) lines.insert(lines.end(), theirs.begin(), theirs.end());
   }
   return lines_with_registers(solution, lines, program);

@@ -23,9 +23,11 @@ std::shared_ptr<const toy::Program> lines_with_registers(const toy::Program& mod
                                                          const std::vector<std::uint32_t>& lines,
                                                          const toy::Program& program);
 
-/// Returns such lines that store to an array to which the solution stores in more lines than the program.
+/// Returns such lines that store to an array to which the solution stores in more lines than the program; `only`: to this
+/// array, if it is not empty.
 std::shared_ptr<const toy::Program> missing_stores(const toy::Program& solution,
-                                                   const toy::Program& program);
+                                                   const toy::Program& program,
+                                                   const std::string& only = {});
 
 /// Whether the solution stores to the array in more lines than the program.
 bool lacks_store(const toy::Program& solution, const toy::Program& program,

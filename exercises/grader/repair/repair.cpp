@@ -16,6 +16,7 @@
 #include "exercises/grader/repair/loop_names.hpp"
 #include "exercises/grader/repair/missing_lines.hpp"
 #include "exercises/grader/repair/trial.hpp"
+#include "exercises/grader/repair/two_stores.hpp"
 #include "exercises/grader/repair/unused_lines.hpp"
 #include "exercises/grader/submission/statement_lines.hpp"
 #include "exercises/grader/submission/submission.hpp"
@@ -84,7 +85,7 @@ class Search {
         enumerate_edits(*program_, edit_options(task_, all->one().num_registers));
     num_registers_ = all->one().num_registers;
     all->bound.tiled || all->machines ? try_on_tiles(edits) : try_on_scalars(edits);
-    if (!is_costly && !is_nested_ && !found()) {
+    if (!is_costly && !is_nested_ && !found() && !result_.departures) {
       try_departures(all->one().num_registers);
     }
     return finished();
@@ -106,6 +107,7 @@ class Search {
     if (!found() && !consider_all(replacements())) return;
     if (!found() && !consider_all(enumerate_copies(*program_))) return;
     if (!found() && !consider_missing_stores()) return;
+    if (result_.departures) return;
     if (!has_accepted() && !consider_missing_lines()) return;
     if (!found()) try_moves();
     if (!found() && !is_nested_) try_with_exchange(edits);
@@ -125,7 +127,7 @@ class Search {
       (is_gap(edit) ? gaps : insertions).push_back(std::move(edit));
     }
     if (!consider_all(gaps) || found()) return;
-    if (!consider_missing_stores() || found()) return;
+    if (!consider_missing_stores() || found() || result_.departures) return;
     try_moves();
     for (const std::vector<Edit>* list : {&others, &insertions}) {
       if (found() || !consider_all(*list)) return;
@@ -191,8 +193,10 @@ class Search {
     if (lines == nullptr) return true;
     for (const Edit& edit : enumerate_insertions(*program_, nullptr, lines.get())) {
       if (!consider(edit)) return false;
-      if (found()) break;
+      if (found()) return true;
     }
+    result_.departures =
+        two_missing_stores(task_, *solution_, *program_, sizes_, failing_, result_.steps);
     return true;
   }
 

@@ -90,6 +90,22 @@ TEST_CASE("next leads through the whole course, each exercise once, without an e
              contains(std::to_string(all.size()) + " of " + std::to_string(all.size())));
 }
 
+TEST_CASE("what was left behind is said by check, by next and where the learner is", "[learner]") {
+  const Course course;
+  for (const char* id : {"01_demo_product", "08_online_softmax"}) {
+    course.take(id, "solution.toy");
+    REQUIRE(course.shell("flashlab check " + std::string(id)).code == 0);
+  }
+  const std::string behind =
+      "Left behind: 02_c00, 03_full_product, 04_outer_product, 05_inner_six_registers, "
+      "06_safe_softmax and 1 more";
+  const std::string check = course.shell("flashlab check 8 --width 200").out;
+  CHECK_THAT(check, contains("Next: flashlab start 09_numerical_safety\n" + behind));
+  CHECK_THAT(course.shell("flashlab next --width 200").out, contains(behind));
+  CHECK_THAT(course.shell("flashlab next --where --width 200").out, contains(behind));
+  CHECK_THAT(course.shell("flashlab check 1 --width 200").out, !contains("Left behind"));
+}
+
 TEST_CASE("a result better than full marks is said, and kept in the history", "[learner]") {
   const Course course;
   course.take("07_online_step", "solution.toy");

@@ -84,7 +84,7 @@ TEST_CASE("a wrong file exits with 1 and a right one with 0") {
   REQUIRE(home.exercises("start 1").code == 0);
   const Outcome wrong = home.exercises("check");
   CHECK(wrong.code == 1);
-  CHECK_THAT(wrong.out, contains("flashlab exercises hint 0001_dot"));
+  CHECK_THAT(wrong.out, contains("flashlab hint 0001_dot"));
   home.solve();
   CHECK(home.exercises("check 0001_dot.toy").code == 0);
   const auto row = entry(home, "0001_dot");
@@ -111,7 +111,7 @@ TEST_CASE("start never writes over anything") {
   const Outcome outcome = home.exercises("start 1");
   CHECK(outcome.code == 0);  // `next` may have written it
   CHECK_THAT(outcome.out, contains("0001_dot.toy is there already, and stays as it is\n"));
-  CHECK_THAT(outcome.out, contains("flashlab exercises check 0001_dot 0001_dot.toy"));
+  CHECK_THAT(outcome.out, contains("flashlab check 0001_dot 0001_dot.toy"));
   const Outcome named = home.exercises("start 1 --to 0001_dot.toy");
   CHECK(named.code == 2);
   CHECK_THAT(named.err, contains("is there already and stays as it is"));
@@ -310,7 +310,7 @@ TEST_CASE("the cost of a right program takes ten lines, and --explain has the re
   CHECK_THAT(brief.out, contains("right, but costly: 6 of 10 points"));
   CHECK_THAT(brief.out, contains("The cost earns 0 of 4 points: all at full marks, none at the "
                                  "cost of the naive"));
-  CHECK_THAT(brief.out, contains("flashlab exercises check 04 --explain"));
+  CHECK_THAT(brief.out, contains("flashlab check 04 --explain"));
   CHECK_THAT(brief.out, !contains("Your order of operations"));
   const std::size_t begin = brief.out.find("\n  cost "), end = brief.out.find("It is right");
   REQUIRE(begin < end);

@@ -41,7 +41,7 @@ const std::string kMask = "    MASK S, i*B, j*Bk, S\n";
 
 TEST_CASE("the learner's own programs get full marks", "[verdicts]") {
   for (const char* id : {"06_safe_softmax", "08_online_softmax", "13_attention_update", "28_flash2",
-                         "29_flash2_causal"}) {
+                         "29_flash2_causal", "31_flash1"}) {
     CAPTURE(id);
     CHECK(verdict_on_own(id, {}).outcome == Outcome::kFull);
   }
@@ -229,4 +229,31 @@ TEST_CASE("a run that is opened at a line, and not where it fails, says so", "[v
   const auto run = failing_run(*exercise, text, Grader(exercise).grade(text));
   REQUIRE(run);
   CHECK(run->why.find("the first of line 28, which the check names\nat line 46, i = 0") == 0);
+}
+
+TEST_CASE("two missing stores are both told, in the solution and in another program",
+          "[verdicts]") {
+  const Finding in_solution = [] {
+    const auto exercise = exercise_named("31_flash1");
+    const Changes changes{{"    STORE M, m[i][0]\n    SUB", "    SUB"},
+                          {"    ADD A, X, L                 ; l'\n    STORE L, l[i][0]\n",
+                           "    ADD A, X, L                 ; l'\n"}};
+    return Grader(exercise).grade("mine.toy", changed(*exercise, changes)).findings.at(0);
+  }();
+  CAPTURE(in_solution.what, in_solution.details);
+  CHECK(says(in_solution, "Something is missing before line 52: a STORE that writes m[i][0]."));
+  CHECK(
+      says(in_solution, "look before line 59, too: a STORE that writes l[i][0] is missing there."));
+
+  const std::pair<std::string, std::string> no_maximum{"    STORE X, m[i][0]\n", ""},
+      no_sum{"    ADD M, S, L\n    STORE L, l[i][0]\n", "    ADD M, S, L\n"},
+      no_output{"      DIV O, L, O\n      STORE O, o[i][c]\n", "      DIV O, L, O\n"};
+  for (const Changes& changes :
+       {Changes{no_maximum, no_sum}, Changes{no_sum, no_output}, Changes{no_maximum, no_output}}) {
+    const Finding finding = finding_on_own("31_flash1", changes);
+    CAPTURE(finding.what, finding.details);
+    CHECK(says(finding, "Something is missing "));
+    CHECK(says(finding, "There is a second mistake: look "));
+    CHECK(says(finding, ", too: a STORE that writes "));
+  }
 }

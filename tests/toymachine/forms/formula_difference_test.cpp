@@ -1,5 +1,8 @@
 #include "toymachine/forms/formula_difference.hpp"
 
+#include <algorithm>
+#include <string>
+
 #include "tests/catch_shim.hpp"
 
 namespace {
@@ -32,8 +35,8 @@ TEST_CASE("long formulas are shown without the terms that both have", "[differen
 TEST_CASE("quotients are compared above and below the line", "[difference]") {
   const FormulaDifference both =
       formula_difference("c/(" + sum_of(0, 9) + ")", "d/(" + sum_of(0, 10) + ")");
-  CHECK(both.one == "c/(... (9 terms are the same))");
-  CHECK(both.other == "d/(a[9]*some_value + ... (9 terms are the same))");
+  CHECK(both.one == "c/(a[0]*some_value + ... (8 terms are the same))");
+  CHECK(both.other == "d/(a[9]*some_value + a[0]*some_value + ... (8 terms are the same))");
 }
 
 TEST_CASE("a single long term is shown around the place where it differs", "[difference]") {
@@ -60,8 +63,8 @@ TEST_CASE("what both have inside of parentheses is left out", "[difference]") {
 TEST_CASE("inside of parentheses the terms that both have are left out", "[difference]") {
   const FormulaDifference both =
       formula_difference("v*e^(" + sum_of(0, 9) + " - m)", "v*e^(" + sum_of(0, 9) + ")");
-  CHECK(both.one == "v*e^(-m + ... (9 terms are the same))");
-  CHECK(both.other == "v*e^(... (9 terms are the same))");
+  CHECK(both.one == "v*e^(-m + a[0]*some_value + ... (8 terms are the same))");
+  CHECK(both.other == "v*e^(a[0]*some_value + ... (8 terms are the same))");
 }
 
 TEST_CASE("a factor that one term has more is shown, and not what both have", "[difference]") {
@@ -90,6 +93,36 @@ TEST_CASE("a long term is cut between its factors", "[difference]") {
   CHECK(both.one.starts_with("... *row["));
   CHECK(both.one.ends_with("*one"));
   CHECK(both.other.ends_with("*two"));
+}
+
+TEST_CASE("of a formula that has no term of its own one is shown, and not all left out",
+          "[difference]") {
+  const FormulaDifference both = formula_difference(sum_of(0, 6), sum_of(0, 5));
+  CHECK(both.one == "a[5]*some_value + a[0]*some_value + ... (4 terms are the same)");
+  CHECK(both.other == "a[0]*some_value + ... (4 terms are the same)");
+  const FormulaDifference three =
+      formula_difference("max(" + sum_of(0, 3) + ", x, y)", "max(" + sum_of(0, 3) + ", x)", 40);
+  CHECK(three.one.find("y") != std::string::npos);
+  CHECK(three.other.find("(... (") == std::string::npos);
+}
+
+TEST_CASE("no formula is cut inside of an index or between an operator and its term",
+          "[difference]") {
+  const std::string score = "scale*k[0][0]*q[1][0] + scale*k[0][1]*q[1][1]";
+  const std::string other = "scale*k[1][0]*q[1][0] + scale*k[1][1]*q[1][1]";
+  const std::string formula = "max(" + score + ", " + other + ")";
+  for (std::size_t room = 0; room < formula.size(); ++room) {
+    const std::string shown = shortened_formula(formula, room);
+    const FormulaDifference both =
+        formula_difference("v[0][0]*e^" + formula, "v[0][0]*e^(2*" + formula + ")", room);
+    for (const std::string& text : {shown, both.one, both.other}) {
+      CAPTURE(room, text);
+      CHECK(std::count(text.begin(), text.end(), '[') == std::count(text.begin(), text.end(), ']'));
+      CHECK(std::count(text.begin(), text.end(), '(') == std::count(text.begin(), text.end(), ')'));
+      CHECK(text.find("+ ...,") == std::string::npos);
+      CHECK(text.find("q[1][0] ...") == std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("of arguments of a maximum those that differ are shown", "[difference]") {

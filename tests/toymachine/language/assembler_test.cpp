@@ -112,7 +112,7 @@ TEST_CASE("an index must be affine and a bound may hold min, max and divisions")
   const std::string start = ".input x[64]\nfor i in 0..4\nfor j in 0..4\n";
   const std::string rest = ", R0\nend\nend\n";
   CHECK_THAT(assembly_errors(start + "LOAD x[i*j]" + rest),
-             contains("a product of loop variables is not affine"));
+             contains("a product of loop variables cannot be an index"));
   CHECK_THAT(assembly_errors(start + "LOAD x[i/2]" + rest),
              contains("a quotient of a loop variable"));
   CHECK_THAT(assembly_errors(start + "LOAD x[min(i, 2)]" + rest),
