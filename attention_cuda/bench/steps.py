@@ -155,15 +155,17 @@ def forecasts(rates, runs):
 
 
 def table_of_steps(_):
-    """Forecast and gain of each step: in TFLOP/s if the step before has no cycles."""
+    """Forecast and gain of each step: in TFLOP/s if the step before has no cycles. The last two steps are one row."""
     rates = times_of(SHOWN_HEAD_DIM, "none", SHOWN_LENGTH)
     runs = {run.step: run for run in load_runs()[1] if run.head_dim == SHOWN_HEAD_DIM}
     forecast = forecasts(rates, runs)
     table = [[STEPS[0], *["-"] * 4, f"{rates[STEPS[0]] / 1e12:.0f}"]]
-    for before, name in zip(STEPS, STEPS[1:]):
+    shown = [*STEPS[:4], STEPS[-1]]
+    for before, name in zip(shown, shown[1:]):
         cycles = cycles_of(runs[name])
         gain = cycles_of(runs[before]) / cycles if before in runs else rates[name] / rates[before]
-        table.append([name, f"{100 * (forecast[name] - 1):+.0f} %" if name in forecast else "-",
+        table.append([name if name in forecast else "finished",
+                      f"{100 * (forecast[name] - 1):+.0f} %" if name in forecast else "-",
                       f"{100 * (gain - 1):+.0f} %", f"{cycles:.0f}",
                       f"{bound_of_block(SHOWN_HEAD_DIM) / cycles:.2f}", f"{rates[name] / 1e12:.0f}"])
     print_table(["step", "forecast", "seen", "cycles", "of bound", "TFLOP/s"], table)
@@ -177,7 +179,7 @@ def sketch_of_step(words):
             print(f"{lane:12}  {row}")
     tiles = steady_steps(run)
     idle = sum(end - start for start, end in gaps_in_flight(run, tiles[0], tiles[-1]))
-    print(f"with marks {statistics.median(step_cycles(run)):.0f} cycles from tile to tile, for "
+    print(f"with stamps {statistics.median(step_cycles(run)):.0f} cycles from tile to tile, for "
           f"{idle / (len(tiles) - 1):.0f} of them no product in flight")
 
 
