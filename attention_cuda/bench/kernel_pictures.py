@@ -209,7 +209,7 @@ def turns_picture():
     names = ["load"] + ["multiply", "load"] * ((len(stretches) - 3) // 2) + ["multiply", "store"]
     warps = sorted(set(stretches[0]))
     canvas = Canvas("Who waits: the warps of a block", [
-        "One row for each warp, in the order in which the emulation ran them.",
+        "A row for each warp. The boxes are in the order in which the emulation ran them.",
         "Vertical lines: barriers, which nobody passes before all have come."])
     left, top, lane = 62, 84, 20
     width = (WIDTH - left) / sum(len(stretch) for stretch in stretches)
@@ -315,7 +315,7 @@ def places_picture():
     for place in places:
         first = next(step[1] for stretch in stretches for step in stretch if step[2] == place and step[0] == "copy")
         number = 1 + sum(1 for other in places[:places.index(place)] if holds_first(stretches, other)[0] == first[0])
-        canvas.text(left - 8, top + lane * places.index(place) + lane / 2 + 5, f"{first[0]}, {number}", "small end")
+        canvas.text(left - 8, top + lane * places.index(place) + lane / 2 + 5, f"s{first[0]}[{number - 1}]", "small end")
     return canvas.svg(top + lane * len(places) + 14, "; ".join(words) + ".")
 
 
@@ -343,7 +343,7 @@ def tile_picture():
         f"{record['tile_bytes'] // 1024} KiB."])
     rows = [("light", "global memory (DRAM, through L2)", f"{tile} lies there row by row"),
             (None, f"{threads} threads, {copy[3]} cp.async of 16 bytes each: {copied // 1024} KiB", f"requested in round {copied_in - 1}, waited for at its end"),
-            ("light", "shared memory, the second place for K", f"chunks permuted; {next_tile} replaces it in round {next_in - 1}"),
+            ("light", "shared memory, sK[1]: the second place for K", f"chunks permuted; {next_tile} replaces it in round {next_in - 1}"),
             (None, f"{threads // 32} warps, {read[3]} ldmatrix each: {was_read // 1024} KiB", f"in round {read_in - 1}: each warp reads all of it"),
             ("light", "registers of 32 lanes (a fragment)", "four 8 x 8 pieces with each ldmatrix"),
             (None, "mma.sync: S = Q K^T", ""),
