@@ -2,6 +2,7 @@
 """Runs everything that needs a GPU with one command: all tests, sanitizers and benchmarks.
 
   on_a_gpu.py --build DIR [--out docs/results] [--commit X] [--quick] [--fa4 FOLDER]
+  on_a_gpu.py --build DIR --tests      tests and sanitizers alone, in attention_cuda_on_a_gpu_tests.json
 
 DIR is a build of the target flashlab_on_a_gpu (./lab gpu measure makes it). Timings run first, one at a
 time; then the tests run in parallel. Writes to --out: attention_cuda_beside_torch.json,
@@ -216,9 +217,31 @@ def parse_arguments():
     parser.add_argument("--out", default="docs/results")
     parser.add_argument("--commit", help="commit of the build, if this is not a git checkout")
     parser.add_argument("--quick", action="store_true", help="fewer lengths in the benchmark")
+    parser.add_argument("--tests", action="store_true", help="run the tests and sanitizers alone")
     parser.add_argument("--fa4", metavar="FOLDER", help="site folder with flash-attn-4")
     parser.add_argument("--limit", type=int, default=600, help="seconds a step may take")
     return parser.parse_args()
+
+
+def run_tests_alone(options, tests, report):
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        of_tests = pool.submit(run_tests, tests, options.limit)
+        of_sanitizers = pool.submit(run_sanitizers, tests, options.limit)
+        report["tests"], report["worst_error_in_errors_of_the_plain_one"] = of_tests.result()
+        report["sanitizers"] = of_sanitizers.result()
+    return finish(os.path.join(options.out, "attention_cuda_on_a_gpu_tests.json"), report)
+
+
+def finish(path, report):
+    """Writes the report, prints a line for everything that ran, and returns the exit code."""
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(report, file, indent=1)
+    softmax_rows = [report["softmax_rows"]] if "softmax_rows" in report else []
+    ended = [*report["tests"], *report["sanitizers"], *report["scripts"], *softmax_rows]
+    for row in ended:
+        name = row.get("test") or row.get("tool") or row.get("script") or "softmax_rows_speed"
+        print(f"{row['outcome']:8} {row.get('seconds', '')!s:>6}  {name}")
+    return int(any(row["outcome"] == "failed" for row in ended))
 
 
 def main():
@@ -242,6 +265,8 @@ def main():
               "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
               "command": " ".join(["attention_cuda/bench/on_a_gpu.py", *sys.argv[1:]]),
               "scripts": []}
+    if options.tests:
+        return run_tests_alone(options, tests, report)
     quick = ["--quick"] if options.quick else []
     fa4 = ["--fa4", options.fa4] if options.fa4 else []
     report["scripts"].append(script("beside_torch.py",
@@ -272,13 +297,7 @@ def main():
     report["scripts"] += [steps[name].result() for name in ("rounded", "gradients", "torch")]
     report["tests"], report["worst_error_in_errors_of_the_plain_one"] = steps["tests"].result()
     report["sanitizers"] = steps["sanitizers"].result()
-    with open(out("on_a_gpu"), "w", encoding="utf-8") as file:
-        json.dump(report, file, indent=1)
-    ended = [*report["tests"], *report["sanitizers"], *report["scripts"], report["softmax_rows"]]
-    for row in ended:
-        name = row.get("test") or row.get("tool") or row.get("script") or "softmax_rows_speed"
-        print(f"{row['outcome']:8} {row.get('seconds', '')!s:>6}  {name}")
-    return int(any(row["outcome"] == "failed" for row in ended))
+    return finish(out("on_a_gpu"), report)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,9 @@ constexpr Clocks kMaximum{180, 60},
 constexpr Clocks kSum{170, 65}, kSumOfColumn{4.8, 1.1};
 constexpr Clocks kProduct{120, 120}, kProductRound{250, 0};  // MAC, besides what follows
 constexpr double kWavefrontsOfTerm = 2.08;  // of a warp for each term of a product: two loads
+/// At level 1, of a launch whose tiles are in shared memory: loads of a warp for 32 x 8 x 16 terms on tensor cores
+/// (multiply_tiles() in tensor_products.cuh).
+constexpr double kTensorLoads = 20, kTensorTerms = 32 * 8 * 16;
 constexpr double kWarpsMeasured = 8, kUsualRegisters = 40;
 
 /// Of the machine's own series: 31 instructions (toy_numbers.cuh), counted as kOperationCosts is.
@@ -151,7 +154,9 @@ class BlockOfLevel0 {
   /// Each thread makes one sum of `work / count` products after the other.
   Clocks product(double work, double count) const {
     const double terms = work / count;
-    const double busy = kWavefrontsOfTerm * terms * std::ceil(count / kThreadsOfWarp);
+    const double busy = program_.plan.factors
+                            ? work * kTensorLoads / kTensorTerms
+                            : kWavefrontsOfTerm * terms * std::ceil(count / kThreadsOfWarp);
     return kProduct + Clocks{busy, busy, busy} + std::ceil(count / launch_.threads) * kProductRound;
   }
 

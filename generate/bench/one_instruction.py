@@ -26,7 +26,7 @@ INSTRUCTIONS = {
         "LOADCOL": "LOAD m[i][0], M", "STORE": "STORE S, o[i][0]", "MOV": "MOV S, P", "FILL": "FILL 0, P",
         "MASK": "MASK S, i*B, r*C, S", "SCALE": "MUL S, Y, S", "MULQ": "MUL Q, M, Q", "EXP": "EXP S, P"},
     # Level 1: S = Q K^T is in fragments. What does not change would be taken out of the loop.
-    1: {"EMPTY": "", "SUBCOL": "SUB S, M, S", "SUBEXP": "SUB S, M, S; EXP S, S", "DIV": "DIV Y, S, S", "RCP": "RCP S, S",
+    1: {"EMPTY": "", "SUBCOL": "SUB S, M, S", "DIV": "DIV Y, S, S", "RCP": "RCP S, S",
         "TANH": "TANH S, S", "MACPV": "MAC S, K, Q, Q", "MACQK": "MAC A, K^T, S, S", "ROWN": "ROW S, r, T; ADD S, T, S",
         "LOADF": "LOAD f[i][0], T; ADD S, T, S", "LOADQ": "LOAD k[r - r][0], K",
         "LOADCOL": "LOAD m[i][0], M; ADD S, M, S", "LOADMAC": "LOAD k[r - r][0], K; MAC A, K^T, S, S",

@@ -165,14 +165,17 @@ TEST_CASE("measured rows keep the predictions that were hashed before, unless ot
         nlohmann::json::parse(std::ifstream(FLASHLAB_SOURCE_DIR "/docs/results/compare_h200.json"));
     std::set<std::string> hashes;
     for (const auto& row : file["rows"]) hashes.insert(row["prediction_sha256"]);
-    for (const auto& row : nlohmann::json::parse(folder.read("kept.json"))["rows"]) {
+    const auto rows_of = [&](const char* name) {
+      return nlohmann::json::parse(folder.read(name)).at("rows").get<nlohmann::json::array_t>();
+    };
+    for (const auto& row : rows_of("kept.json")) {
       CHECK(hashes.contains(row["prediction_sha256"]));
     }
     for (const char* const other : {"--again", "--data-sheet"}) {
       const Outcome again = folder.run(command + other + " --json again.json");
       CHECK_THAT(again.out,
                  contains("\npredicted again by this version, after the measurements\n"));
-      for (const auto& row : nlohmann::json::parse(folder.read("again.json"))["rows"]) {
+      for (const auto& row : rows_of("again.json")) {
         CHECK_FALSE(hashes.contains(row["prediction_sha256"]));
         CHECK(row.contains("measured"));
       }

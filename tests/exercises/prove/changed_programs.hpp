@@ -20,6 +20,9 @@ inline std::shared_ptr<const Exercise> exercise_named(const std::string& id) {
     if (source.id != id) continue;
     ReadResult read = read_exercise(source.id, source.files);
     REQUIRE(read.exercise);
+#ifdef FLASHLAB_HAS_ADDRESS_SANITIZER
+    read.exercise->program.max_milliseconds *= 10;  // what is looked for is found before the time is up
+#endif
     return std::make_shared<const Exercise>(std::move(*read.exercise));
   }
   throw std::runtime_error("there is no exercise " + id);

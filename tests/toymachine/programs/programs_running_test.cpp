@@ -43,7 +43,10 @@ TEST_CASE("the variance of one value is an error at the division, not a number")
 
 TEST_CASE("Kahan's sum stays within an ulp where the plain sum drifts") {
   const std::int64_t n = 10000;
-  for (const Values& x : {Values(n, static_cast<double>(0.1F)), random_values(n, 13, 0, 1)}) {
+  std::vector<Values> inputs{Values(n, static_cast<double>(0.1F))};
+  for (unsigned draw = 13; draw < 21; ++draw) inputs.push_back(random_values(n, draw, 0, 1));
+  double all_of_kahan = 0, all_of_plain = 0;
+  for (const Values& x : inputs) {
     double exact = 0;  // 29 bits more than a float: exact enough for n terms
     for (const double value : x) exact += value;
     const auto sum = [&](const std::string& name) {
@@ -56,8 +59,10 @@ TEST_CASE("Kahan's sum stays within an ulp where the plain sum drifts") {
     const double kahan_error = std::abs(kahan.outputs.at("total")[0] - exact);
     const double plain_error = std::abs(plain.outputs.at("total")[0] - exact);
     CHECK(kahan_error <= kFloatEpsilon * exact);
-    CHECK(plain_error > 10 * kahan_error);
+    all_of_kahan += kahan_error;
+    all_of_plain += plain_error;
   }
+  CHECK(all_of_plain > 10 * all_of_kahan);  // a single drawn sum may be right by chance
 }
 
 TEST_CASE("the sums of one value are that value") {
