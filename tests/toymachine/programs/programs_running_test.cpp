@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tests/catch_shim.hpp"
 #include "tests/toymachine/bundled_program.hpp"
