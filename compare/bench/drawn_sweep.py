@@ -232,10 +232,18 @@ def print_programs(title, rows, predicted_ms):
     print_table(title, groups)
 
 
+def is_at_hand(args, row):
+    """Whether a row's program is bundled, or in --programs: other files are not in the results."""
+    name = row["flags"][0]
+    return not name.endswith(".toy") or (args.programs and os.path.exists(os.path.join(args.programs, name)))
+
+
 def predicted_again(args, row):
-    """By this build of the command. Of bundled programs only: another one's file is not in the results."""
+    """By this build of the command."""
+    name = row["flags"][0]
+    program = os.path.join(args.programs, name) if name.endswith(".toy") else name
     code, out, error = command_output(
-        [args.flashlab, "gpu", *row["flags"], "--predict-only", "--gpu", args.gpu or row["predicted_for"], "--json"])
+        [args.flashlab, "gpu", program, *row["flags"][1:], "--predict-only", "--gpu", args.gpu or row["predicted_for"], "--json"])
     if code != 0:
         raise SystemExit(f"{args.flashlab} gpu {' '.join(row['flags'])}: {error}")
     return json.loads(out)["predicted_ms"]
@@ -266,7 +274,9 @@ def judge(args):
         check_hashes(rows, load(before, "programs.json"), lambda row: tuple(row["flags"]))
         print_programs("generated programs", rows, lambda row: row["predicted_ms"])
         if args.again:
-            print_programs("predicted again", rows, lambda row: predicted_again(args, row))
+            again = [row for row in rows if is_at_hand(args, row)]
+            print_programs("predicted again", again, lambda row: predicted_again(args, row))
+            print(f"not predicted again, as their files are not in --programs: {len(rows) - len(again)}")
         print(f"not measured: {len(programs['rows']) - len(rows)}")
 
 
@@ -288,6 +298,7 @@ def main():
     job.add_argument("folder")
     job.add_argument("--predicted", metavar="FOLDER", help="what `predict` wrote before, to compare the hashes")
     job.add_argument("--again", action="store_true", help="also predict the programs with this build of the command")
+    job.add_argument("--programs", metavar="FOLDER", help="with --again: where programs that are not bundled are")
     job.add_argument("--flashlab", default="flashlab", help="the command (flashlab)")
     job.add_argument("--gpu", help="with --again: a data sheet (that of the predictions before)")
     args = parser.parse_args()
