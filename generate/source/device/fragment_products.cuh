@@ -97,11 +97,8 @@ template <int kThreads, int kChunk, class Element, int kRows, int kCols, class F
 __device__ inline void copy(const SharedTile<Element, kRows, kCols>& to, const Cell<From>& cell) {
   constexpr int kChunks = kCols / kChunk, kAll = kRows * kChunks;
   constexpr int kPerThread = (kAll + kThreads - 1) / kThreads;
-  // Of more chunks, the compiler would keep the addresses of all in registers, two for each, over the whole loop
-  // around the copy: 256 of 255 for K and V of 128 x 128 numbers in one warp.
-  constexpr int kAtOnce = kPerThread > 8 ? 4 : kPerThread;
   const int thread = static_cast<int>(threadIdx.x);
-#pragma unroll(kAtOnce)
+#pragma unroll
   for (int i = 0; i < kPerThread; ++i) {
     const int at = thread + i * kThreads;
     if (kAll % kThreads != 0 && at >= kAll) break;
