@@ -119,3 +119,13 @@ TEST_CASE("a mask in the wrong place is found in another program than the soluti
   CHECK(early.line == 26);
   CHECK(tells_one(early, "Line 26 stands in the wrong place: it belongs before line 31."));
 }
+
+TEST_CASE("a step is not said to compute a negative where exchanging its operands repairs nothing",
+          "[verdicts]") {
+  const std::string right = in_place("28_flash2");
+  const Finding finding =
+      finding_of("28_flash2", changed(right, {{"    MAX M, A, A\n    SUB S, A, P\n",
+                                               "    MAX M, A, M\n    SUB S, M, P\n"}}));
+  CAPTURE(finding.what, finding.details);
+  CHECK_FALSE(says(finding, "the negative of what it should be"));
+}
