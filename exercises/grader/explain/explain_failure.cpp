@@ -316,6 +316,11 @@ std::vector<Finding> explain_failure(const FailedAttempt& failed) {
     const bool is_exchange = wrong && wrong->kind == WrongStep::Kind::kExchanged;
     if (is_exchange && !right->is_exchanged(static_cast<std::size_t>(wrong->step))) wrong.reset();
   }
+  // Sources that no right program was found to exchange are not said to be exchanged.
+  if (wrong && wrong->kind == WrongStep::Kind::kExchanged && repairs.line == 0 &&
+      !repairs.departures) {
+    wrong.reset();
+  }
   const WrongTile tile = run || failure.error ? WrongTile{} : wrong_tile(failed);
   Finding finding = failure.error ? explain_error(failed)
                     : run         ? Explanation(*run, *failure.cell).explain(wrong, value)

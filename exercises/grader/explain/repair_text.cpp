@@ -215,9 +215,11 @@ std::string departure_sentence(const FailedAttempt& failed, const LineDifference
   const toy::SourceText& right = *model->source;
   const bool is_named = names_words(failed);
   if (one.mine.empty()) {
+    std::vector<std::uint32_t> told = one.other;  // a loop has its end
+    if (told.size() > 1 && words(right.line(told.back())).front() == "end") told.pop_back();
     std::string text = "Something is missing " + place_text(one);
-    for (std::size_t i = 0; is_named && i < one.other.size(); ++i) {
-      text += separator(i, one.other.size()) + statement_text(right.line(one.other[i]));
+    for (std::size_t i = 0; is_named && i < told.size(); ++i) {
+      text += separator(i, told.size()) + statement_text(right.line(told[i]));
     }
     return text + ".";
   }

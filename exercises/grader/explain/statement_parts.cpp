@@ -71,11 +71,15 @@ std::string other_parts_text(std::string_view line, std::string_view right) {
     return mine.front() + " where " + theirs.front() + " belongs";
   }
   std::string text;
+  std::vector<std::string> told;
   for (std::size_t i = 0; i < mine.size(); ++i) {
     if (mine[i] == theirs[i]) continue;
     const bool is_bound = mine.front() == "for" && (i == 2 || i == 3);
-    text += (text.empty() ? "" : ", and ") + std::string(is_bound ? "the bound " : "") + mine[i] +
-            " where " + theirs[i] + " belongs";
+    const std::string one =
+        std::string(is_bound ? "the bound " : "") + mine[i] + " where " + theirs[i] + " belongs";
+    if (std::find(told.begin(), told.end(), one) != told.end()) continue;
+    text += (text.empty() ? "" : ", and ") + one;
+    told.push_back(one);
   }
   return text;
 }

@@ -146,7 +146,13 @@ std::optional<Departures> nearest_departures(const toy::Program& program,
   std::string text = nearest_text(
       *program.source, right, [&](const std::string& tried) { return search.is_right(tried); },
       kMostTrials);
-  auto model = toy::assemble(std::make_shared<const toy::SourceText>("repaired", text));
+  return departures_from(program, std::move(text));
+}
+
+}  // namespace
+
+std::optional<Departures> departures_from(const toy::Program& program, std::string right_text) {
+  auto model = toy::assemble(std::make_shared<const toy::SourceText>("repaired", right_text));
   if (!model) return std::nullopt;
   const auto all = line_differences(*program.source, *model->source);
   if (!all || all->empty()) return std::nullopt;
@@ -154,10 +160,8 @@ std::optional<Departures> nearest_departures(const toy::Program& program,
   for (const LineDifference& one : *all) {
     if (ends_other_loop(one, *shared)) return std::nullopt;
   }
-  return Departures{line_by_line(*all, program, *shared), std::move(text), shared};
+  return Departures{line_by_line(*all, program, *shared), std::move(right_text), shared};
 }
-
-}  // namespace
 
 std::optional<Departures> find_departures(const ProgramTask& task, const toy::Program& solution,
                                           const toy::Program& program,

@@ -24,6 +24,9 @@ std::optional<Departures> find_departures(const ProgramTask& task, const toy::Pr
                                           const std::vector<RepairSize>& sizes, std::size_t failing,
                                           std::uint64_t& steps);
 
+/// Returns the departures from this right text, of one line each where lines stand in each other's place.
+std::optional<Departures> departures_from(const toy::Program& program, std::string right_text);
+
 /// Returns the departures as one edit of the program, if one repairs them.
 std::optional<Edit> edit_of(const Departures& departures, const ProgramTask& task,
                             const toy::Program& program, std::int64_t num_registers);

@@ -15,11 +15,14 @@
 #include "exercises/grader/repair/line_order.hpp"
 #include "exercises/grader/repair/loop_names.hpp"
 #include "exercises/grader/repair/missing_lines.hpp"
+#include "exercises/grader/repair/one_line.hpp"
+#include "exercises/grader/repair/rearranged.hpp"
 #include "exercises/grader/repair/trial.hpp"
 #include "exercises/grader/repair/two_stores.hpp"
 #include "exercises/grader/repair/unused_lines.hpp"
 #include "exercises/grader/submission/statement_lines.hpp"
 #include "exercises/grader/submission/submission.hpp"
+#include "toymachine/language/assembler.hpp"
 
 namespace flashlab::exercises {
 namespace {
@@ -52,6 +55,9 @@ std::set<std::uint32_t> given_lines(const ProgramTask& task, const toy::SourceTe
   }
   return lines;
 }
+
+/// How many times the budget of the other searches that among all lines that may be missing has.
+constexpr std::uint64_t kOwnLines = 2;
 
 class Search {
  public:
@@ -93,6 +99,14 @@ class Search {
 
  private:
   void try_on_scalars(const std::vector<Edit>& edits) {
+    try_known_lines(edits);
+    if (found() || result_.departures || is_nested_) return;
+    consider_own_lines(false);
+    if (!found()) try_with_exchange(edits);
+  }
+
+  /// Changes of single lines of the program, and lines as the solution has them.
+  void try_known_lines(const std::vector<Edit>& edits) {
     if (!consider_all(edits)) return;
     const bool has_model =
         std::any_of(result_.repairs.begin(), result_.repairs.end(),
@@ -110,7 +124,6 @@ class Search {
     if (result_.departures) return;
     if (!has_accepted() && !consider_missing_lines()) return;
     if (!found()) try_moves();
-    if (!found() && !is_nested_) try_with_exchange(edits);
   }
 
   /// A trial on tiles, or on several machines, is so expensive that the budget pays for few of them: the likeliest come first.
@@ -122,7 +135,9 @@ class Search {
     if (!consider_all(for_tiles) || found()) return;
     if (try_transpositions(edits)) return;
     if (!consider_all(to_model) || found()) return;
-    if (!consider_all(replacements()) || found()) return;
+    try_moves(true);
+    if (!found()) consider_own_lines(true);
+    if (found() || !consider_all(replacements()) || found()) return;
     for (Edit& edit : enumerate_insertions(*program_, solution_.get())) {
       (is_gap(edit) ? gaps : insertions).push_back(std::move(edit));
     }
@@ -154,7 +169,7 @@ class Search {
     const toy::Program& model = *result_.departures->model;
     const bool is_move = all.size() == 2 && (is_moved(all[0], all[1], *program_, model) ||
                                              is_moved(all[1], all[0], *program_, model));
-    if (is_move) return;
+    if (is_move && !moves_loop(all)) return;
     std::set<std::uint32_t> lines{suspect_};
     for (const LineDifference& one : all) {
       lines.insert(one.mine.begin(), one.mine.end());
@@ -166,7 +181,99 @@ class Search {
       if (is_near && !consider(std::move(edit))) break;
     }
     if (!found()) consider_all(insertions_with_registers(*result_.departures));
+    if (!found()) try_on_own_text(lines, num_registers);
     if (found()) result_.departures.reset();
+  }
+
+  /// Whether a trial at the failing size runs all inputs at once.
+  bool is_on_lanes() const {
+    const auto all = bind_machines(task_, program_, sizes_[failing_].sized->size);
+    return all && !all->machines && !all->bound.tiled && sizes_[failing_].lanes != nullptr;
+  }
+
+  /// Before two mistakes are told, every single change of the learner's own text: those departures are a matter of the
+  /// solution that the text is compared with.
+  void try_on_own_text(const std::set<std::uint32_t>& lines, std::int64_t num_registers) {
+    if (result_.departures->all.size() == 1 && !result_.departures->all.front().other.empty() &&
+        result_.departures->all.front().mine.empty()) {
+      return;  // lines that are missing at one place
+    }
+    if (!is_on_lanes()) return try_moves();
+    if (!consider_all(enumerate_edits(*program_, edit_options(task_, num_registers)))) return;
+    if (!found()) try_moves();
+    const bool is_one = result_.departures->all.size() == 1;
+    if (found() || (!is_one && rearrange(lines))) return;
+    consider_own_lines(false);
+  }
+
+  /// Lines that were moved together, that have each other's operands, or a loop that is missing.
+  bool rearrange(const std::set<std::uint32_t>& lines) {
+    constexpr std::uint64_t kRearrangedSteps = 3000;
+    for (Rearranged& one : rearranged_programs(*program_, *solution_, lines)) {
+      if (is_spent()) return false;
+      result_.steps += kRearrangedSteps;
+      auto assembled =
+          toy::assemble(std::make_shared<const toy::SourceText>("rearranged", one.text));
+      if (!assembled) continue;
+      const auto program = std::make_shared<const toy::Program>(std::move(*assembled));
+      if (!is_right_at(task_, program, sizes_[failing_])) continue;
+      const auto is_right = [&](const RepairSize& size) {
+        return is_right_at(task_, program, size);
+      };
+      if (!std::all_of(sizes_.begin(), sizes_.end(), is_right) ||
+          !std::all_of(everywhere_.begin(), everywhere_.end(), is_right)) {
+        continue;
+      }
+      if (!one.moved.empty()) {
+        result_.departures = Departures{std::move(one.moved), std::move(one.text), program};
+        return true;
+      }
+      if (auto departures = departures_from(*program_, std::move(one.text))) {
+        result_.departures = std::move(departures);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Tries the solution's instructions with the learner's registers wherever they can make a difference: lines that are
+  /// missing, then other lines in the place of the learner's. On tiles, where a trial is expensive, masks alone.
+  void consider_own_lines(bool is_costly) {
+    const RepairBudget whole = budget_;
+    const bool is_small = whole.max_steps < RepairBudget{}.max_steps ||
+                          whole.max_candidates < RepairBudget{}.max_candidates;
+    if (is_nested_ || (is_small && is_spent())) return;
+    budget_.max_candidates = result_.candidates + kOwnLines * whole.max_candidates;
+    budget_.max_steps = result_.steps + kOwnLines * whole.max_steps;
+    const std::uint64_t candidates = result_.candidates, steps = result_.steps;
+    const OneLine lines(*program_, *solution_);
+    for (const bool replaces : {false, true}) {
+      for (const std::size_t row : lines.rows()) {
+        if (is_costly && (replaces || !toy::instruction_set()[row].is_mask())) continue;
+        if (found()) continue;
+        consider_own(replaces ? lines.replacements(row) : lines.insertions(row), is_costly);
+      }
+    }
+    // The other searches have what they would have had without this one.
+    budget_.max_candidates = whole.max_candidates + (result_.candidates - candidates);
+    budget_.max_steps = whole.max_steps + (result_.steps - steps);
+  }
+
+  void consider_own(const std::vector<Edit>& edits, bool is_first_enough) {
+    for (const Edit& edit : edits) {
+      const bool is_given = edit.kind == EditKind::kReplace && given_.contains(edit.line);
+      if (!is_given && !consider(edit)) return;
+      if (is_first_enough && found()) return;
+    }
+  }
+
+  /// Whether `for` or `end` is among the lines that were moved: to a reader, those on its other side were.
+  bool moves_loop(const std::vector<LineDifference>& all) const {
+    return std::any_of(all.begin(), all.end(), [&](const LineDifference& one) {
+      return std::any_of(one.mine.begin(), one.mine.end(), [&](std::uint32_t line) {
+        return mine_.words(line).front() == "for" || mine_.words(line).front() == "end";
+      });
+    });
   }
 
   /// The lines that are missing, with the learner's registers in the place of the solution's.
@@ -274,10 +381,11 @@ class Search {
 
   /// A line of the learner that stands in the wrong place. Where it belongs, it may be the solution's line with the
   /// same instruction: "MASK S, …" for "MASK P, …".
-  void try_moves() {
+  void try_moves(bool are_masks = false) {
     if (is_nested_) return;
     for (const auto& [line, edit] : drops()) {
       if (given_.contains(line) || is_spent()) continue;
+      if (are_masks && !is_mask(line)) continue;
       const auto search = after(edit);
       if (search == nullptr) continue;
       auto place = search->place_for(mine_.words(line), *program_);
@@ -286,6 +394,12 @@ class Search {
       result_.repairs.push_back({edit, {std::move(*place)}});
       if (found()) return;
     }
+  }
+
+  bool is_mask(std::uint32_t line) const { return is_mask(mine_.words(line)); }
+  static bool is_mask(const std::vector<std::string>& line) {
+    const auto row = toy::find_instruction(line.front());
+    return row && toy::instruction_set()[*row].is_mask();
   }
 
   /// The edits that leave out one line, by line.
@@ -304,7 +418,7 @@ class Search {
     const bool is_costly = !all || all->bound.tiled || all->machines;
     std::vector<Edit> places;
     for (Edit& edit : insertions_like(line, whole)) {
-      if (!is_costly || is_gap(edit)) places.push_back(std::move(edit));
+      if (!is_costly || is_mask(line) || is_gap(edit)) places.push_back(std::move(edit));
     }
     if (places.empty()) return std::nullopt;
     trials_[failing_] = make_trial(task_, program_, sizes_[failing_]);
@@ -587,7 +701,7 @@ class Search {
   const std::vector<RepairSize>& sizes_;
   const std::size_t failing_;
   const std::uint32_t suspect_;
-  const RepairBudget budget_;
+  RepairBudget budget_;
   const std::vector<RepairSize>& everywhere_;
   const StatementLines mine_;
   const std::shared_ptr<const toy::Program>

@@ -83,7 +83,8 @@ Variants::Variants(const toy::BoundProgram& bound, Bind bind, std::uint64_t max_
 }
 
 bool Variants::is_slow(const Edit& edit) const {
-  return (edit.kind == EditKind::kSwap && edit.site == SIZE_MAX) || edit.kind == EditKind::kReplace;
+  return (edit.kind == EditKind::kSwap && edit.site == SIZE_MAX) ||
+         (edit.kind == EditKind::kReplace && edit.instruction == nullptr);
 }
 
 const UnrolledProgram* Variants::make(const Edit& edit) {
@@ -97,7 +98,7 @@ const UnrolledProgram* Variants::make(const Edit& edit) {
     case EditKind::kStep:
       return with_loop(edit);
     case EditKind::kReplace:
-      return rebound(edit);
+      return is_slow(edit) ? rebound(edit) : replaced(edit);
     case EditKind::kInsert:
       return inserted(edit);
     default:

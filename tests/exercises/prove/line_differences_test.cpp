@@ -82,6 +82,7 @@ TEST_CASE("what a line has in place of another's parts is said", "[differences]"
         "the bound tiles(q) where tiles(q, 1) belongs");
   CHECK(other_parts_text("SUB A, B, C", "SUB B, A, C") ==
         "A where B belongs, and B where A belongs");
+  CHECK(other_parts_text("DIV O[0], L, O[0]", "DIV O[c], L, O[c]") == "O[0] where O[c] belongs");
   CHECK(other_parts_text("EXP A, B ; same", "EXP A,B").empty());
 }
 
