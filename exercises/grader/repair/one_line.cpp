@@ -20,7 +20,7 @@ void add_variables(const toy::Expression& e, std::set<std::string>& names) {
   for (const toy::ExpressionPtr& arg : e.args) add_variables(*arg, names);
 }
 
-std::set<std::string> variables_of(const toy::Operand& operand) {
+std::set<std::string> loop_variables_at(const toy::Operand& operand) {
   std::set<std::string> names;
   if (operand.register_index) add_variables(*operand.register_index, names);
   if (operand.name_index) add_variables(*operand.name_index, names);
@@ -132,7 +132,7 @@ class Rows {
 };
 
 /// One place in the program for a line: between two rows, or that of a row.
-struct Place {
+struct InsertionPlace {
   const std::set<std::string>& written;  // above it
   const std::set<std::string>& needed;   // below it
   const std::vector<std::string>& scope;
@@ -144,9 +144,9 @@ struct Place {
   }
 };
 
-class Lines {
+class OwnLines {
  public:
-  Lines(const toy::Program& program, const toy::Program& solution, std::size_t row)
+  OwnLines(const toy::Program& program, const toy::Program& solution, std::size_t row)
       : program_(program), row_(row), spec_(toy::instruction_set()[row]), rows_(program) {
     gather_registers();
     gather_templates(solution);
@@ -159,7 +159,8 @@ class Lines {
       return rows_.scope_above(a).size() < rows_.scope_above(b).size();
     });
     for (const std::size_t gap : gaps) {
-      const Place place{rows_.written_above(gap), rows_.needed_below(gap), rows_.scope_above(gap)};
+      const InsertionPlace place{rows_.written_above(gap), rows_.needed_below(gap),
+                                 rows_.scope_above(gap)};
       Edit at;
       at.kind = EditKind::kInsert;
       if (anchor(gap, at)) add_lines(place, at);
@@ -170,7 +171,7 @@ class Lines {
   std::vector<Edit> replacements() {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       if (rows_[i].line == nullptr) continue;
-      const Place place{rows_.written_above(i), rows_.needed_below(i + 1), rows_[i].scope};
+      const InsertionPlace place{rows_.written_above(i), rows_.needed_below(i + 1), rows_[i].scope};
       Edit at;
       at.kind = EditKind::kReplace;
       at.line = rows_[i].line->span.line;
@@ -198,7 +199,7 @@ class Lines {
 
   void add_register(const toy::Operand& operand) {
     Register one{operand, operand_text(operand, program_), name_of(operand, program_),
-                 variables_of(operand)};
+                 loop_variables_at(operand)};
     const bool is_known =
         std::any_of(registers_.begin(), registers_.end(),
                     [&](const Register& other) { return other.text == one.text; });
@@ -243,17 +244,17 @@ class Lines {
     return true;
   }
 
-  void add_lines(const Place& place, const Edit& at) {
+  void add_lines(const InsertionPlace& place, const Edit& at) {
     for (const Statement& one : templates_) {
       bool is_visible = true;
       for (const toy::Operand& operand : one->operands) {
-        is_visible = is_visible && (is_varied(operand) || place.sees(variables_of(operand)));
+        is_visible = is_visible && (is_varied(operand) || place.sees(loop_variables_at(operand)));
       }
       if (is_visible) extend(place, at, *one, {});
     }
   }
 
-  void extend(const Place& place, const Edit& at, const toy::InstructionStatement& one,
+  void extend(const InsertionPlace& place, const Edit& at, const toy::InstructionStatement& one,
               std::vector<const Register*> chosen) {
     const std::size_t i = chosen.size();
     if (i == one.operands.size()) return add(at, one, chosen);
@@ -350,11 +351,11 @@ std::vector<std::size_t> OneLine::rows() const {
 }
 
 std::vector<Edit> OneLine::insertions(std::size_t row) const {
-  return Lines(program_, solution_, row).insertions();
+  return OwnLines(program_, solution_, row).insertions();
 }
 
 std::vector<Edit> OneLine::replacements(std::size_t row) const {
-  return Lines(program_, solution_, row).replacements();
+  return OwnLines(program_, solution_, row).replacements();
 }
 
 }  // namespace flashlab::exercises
