@@ -209,7 +209,7 @@ def turns_picture():
     names = ["load"] + ["multiply", "load"] * ((len(stretches) - 3) // 2) + ["multiply", "store"]
     warps = sorted(set(stretches[0]))
     canvas = Canvas("Who waits: the warps of a block", [
-        "A row for each warp. The boxes are in the order in which the emulation ran them.",
+        "A row for each warp. Boxes stand in the order of the emulation.",
         "Vertical lines: barriers, which nobody passes before all have come."])
     left, top, lane = 62, 84, 20
     width = (WIDTH - left) / sum(len(stretch) for stretch in stretches)

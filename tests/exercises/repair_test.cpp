@@ -65,7 +65,8 @@ Verdict verdict_on(const std::string& id, const Replacements& replacements) {
     ReadResult read = read_exercise(source.id, source.files);
     REQUIRE(read.exercise);
 #ifdef FLASHLAB_HAS_ADDRESS_SANITIZER
-    read.exercise->program.max_milliseconds *= 10;  // what is looked for is found before the time is up
+    read.exercise->program.max_milliseconds *=
+        10;  // what is looked for is found before the time is up
 #endif
     const auto exercise = std::make_shared<const Exercise>(std::move(*read.exercise));
     std::string text = exercise->program.solution->source->text();

@@ -21,7 +21,8 @@ inline std::shared_ptr<const Exercise> exercise_named(const std::string& id) {
     ReadResult read = read_exercise(source.id, source.files);
     REQUIRE(read.exercise);
 #ifdef FLASHLAB_HAS_ADDRESS_SANITIZER
-    read.exercise->program.max_milliseconds *= 10;  // what is looked for is found before the time is up
+    read.exercise->program.max_milliseconds *=
+        10;  // what is looked for is found before the time is up
 #endif
     return std::make_shared<const Exercise>(std::move(*read.exercise));
   }
