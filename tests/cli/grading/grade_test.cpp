@@ -70,7 +70,7 @@ TEST_CASE("grade explains one submission in full") {
   CHECK_THAT(right.out, contains("yours") && contains("full marks") && contains("solution"));
   const Outcome wrong = place.grade("class/bert.toy");
   CHECK(wrong.code == 0);
-  CHECK_THAT(wrong.out, contains("x wrong: 0 of 10 points") && contains("exercises hint 91_dot"));
+  CHECK_THAT(wrong.out, contains("x wrong: 0 of 10 points") && contains("flashlab hint 91_dot"));
   CHECK(widest_line(wrong.out) <= 80);
 }
 
