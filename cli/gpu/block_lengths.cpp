@@ -40,7 +40,8 @@ std::vector<double> block_lengths(const toy::BoundProgram& program,
     for (std::int64_t block = 0; block < launch.blocks; ++block) {
       values[*launch.grid_loop] = grid.values.low + block * grid.step;
       const std::int64_t first = loop.lower(values.data()), end = loop.upper(values.data());
-      lengths.push_back(first < end ? static_cast<double>((end - first - 1) / loop.step + 1) : 0);
+      const std::int64_t iterations = first < end ? (end - first - 1) / loop.step + 1 : 0;
+      lengths.push_back(static_cast<double>(iterations));
     }
     const bool differ = std::any_of(lengths.begin(), lengths.end(),
                                     [&](double length) { return length != lengths.front(); });

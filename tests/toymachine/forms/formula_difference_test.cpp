@@ -102,7 +102,7 @@ TEST_CASE("of a formula that has no term of its own one is shown, and not all le
   CHECK(both.other == "a[0]*some_value + ... (4 terms are the same)");
   const FormulaDifference three =
       formula_difference("max(" + sum_of(0, 3) + ", x, y)", "max(" + sum_of(0, 3) + ", x)", 40);
-  CHECK(three.one.find("y") != std::string::npos);
+  CHECK(three.one.find('y') != std::string::npos);
   CHECK(three.other.find("(... (") == std::string::npos);
 }
 
