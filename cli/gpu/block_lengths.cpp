@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 
 namespace flashlab::cli {
 namespace {
+
+constexpr std::int64_t kMostBlocks =
+    50'000;  // of a problem: playing through them takes milliseconds
 
 enum class Dependence : std::uint8_t { kNone, kOnBlock, kOnMore };
 
@@ -26,7 +28,7 @@ Dependence dependence(const toy::BoundExpression& bound, std::uint32_t grid_loop
 
 std::vector<double> block_lengths(const toy::BoundProgram& program,
                                   const generate::Launch& launch) {
-  if (!launch.grid_loop) return {};
+  if (!launch.grid_loop || launch.blocks > kMostBlocks) return {};
   const toy::BoundLoop& grid = program.loops[*launch.grid_loop];
   for (std::size_t at = launch.grid_node + 1; at < launch.last_node; ++at) {
     if (program.nodes[at].kind != toy::Node::Kind::kLoopBegin) continue;

@@ -50,11 +50,6 @@ constexpr double kWavefrontsOfTerm = 2.08;  // of a warp for each term of a prod
 constexpr double kTensorLoads = 20, kTensorTerms = 32 * 8 * 16;
 constexpr double kWarpsMeasured = 8, kUsualRegisters = 40;
 
-/// Of the machine's own series: 31 instructions (toy_numbers.cuh), counted as kOperationCosts is.
-constexpr double kExponential = 31;
-/// To round a number that is stored, counted alike.
-constexpr double kNarrowingBf16 = 4, kNarrowingFp16 = 27.7;
-
 class BlockOfLevel0 {
  public:
   BlockOfLevel0(const PlannedProgram& program, const generate::Launch& launch,
@@ -109,7 +104,7 @@ class BlockOfLevel0 {
   }
 
   static double instructions_of(toy::Operation operation) {
-    if (operation == toy::Operation::kExponential) return kExponential;
+    if (operation == toy::Operation::kExponential) return generate::kCostOfSeries;
     const generate::OperationCost cost = generate::cost_of(operation);
     return cost.instructions + cost.specials;
   }
@@ -127,9 +122,8 @@ class BlockOfLevel0 {
              of_instructions(widening, work);
     }
     if (step.action == Action::kStore || step.action == Action::kUpdate) {
-      const double narrowing = program_.type == toy::ElementType::kFp16   ? kNarrowingFp16
-                               : program_.type == toy::ElementType::kBf16 ? kNarrowingBf16
-                                                                          : 0;
+      const double narrowing =
+          toy::is_narrow(program_.type) ? generate::cost_of_narrowing(program_.type) : 0;
       return of_rounds(kStoring, work) + of_instructions(narrowing, work);
     }
     if (step.is_product()) return product(work, count);

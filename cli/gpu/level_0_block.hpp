@@ -2,8 +2,6 @@
 // one instruction of the program after the other.
 #pragma once
 
-#include <cstdint>
-
 #include "cli/gpu/planned_program.hpp"
 #include "compare/model/tile_time.hpp"
 

@@ -103,7 +103,10 @@ def timed(flashlab, folder, level, instruction, shape, blocks):
         file.write(program(level, instruction, shape, blocks))
     command = [flashlab, "gpu", path, "--level", str(level), "--dtype", ["float", "bf16"][level], "--repeat", "7",
                "--no-counters", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except OSError as error:
+        raise SystemExit(f"{flashlab}: {error.strerror}: expected the command flashlab (--flashlab FILE)") from None
     row = {"level": level, "instruction": instruction, "rows": shape[0], "columns": shape[1], "blocks_per_sm": blocks}
     if done.returncode != 0:
         return {**row, "error": done.stderr.strip()[:200]}

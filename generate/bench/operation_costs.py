@@ -38,6 +38,9 @@ OPERATIONS = {
     "selected": "z != 0 ? x : y",
     "row_number": "static_cast<float>(first + __float_as_int(x))",
     "column_number": "static_cast<float>(first + __float_as_int(x))",
+    "exponential by series": "exponential_of(x)",  # at level 0
+    "to bf16": "__int_as_float(rounded_to(x, Bf16()).bits)",
+    "to fp16": "__int_as_float(rounded_to(x, Fp16()).bits)",
     "from bf16": "value_of(Bf16{static_cast<unsigned short>(__float_as_int(x))})",
     "from fp16": "value_of(Fp16{static_cast<unsigned short>(__float_as_int(x))})",
 }
@@ -110,7 +113,10 @@ def main():
             file.write(source())
         cubin = os.path.join(folder, "operations.cubin")
         command = [args.nvcc, "-arch=sm_90", "-std=c++17", "-w", "-cubin", "-o", cubin, path]
-        done = subprocess.run(command, capture_output=True, text=True)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True)
+        except OSError as error:
+            sys.exit(f"{args.nvcc}: {error.strerror}: expected NVIDIA's compiler (--nvcc FILE)")
         if done.returncode != 0:
             sys.exit(f"{args.nvcc}: {done.stderr}")
         kernels = {name: executed(opcodes) for name, opcodes in code_of_kernels(cubin)}

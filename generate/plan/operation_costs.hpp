@@ -53,6 +53,14 @@ constexpr OperationCost cost_of(toy::Operation operation) {
   return kOperationCosts[static_cast<std::size_t>(operation)];
 }
 
+/// Instructions of an exponential at level 0: the machine's own series.
+inline constexpr double kCostOfSeries = 31;
+
+/// Instructions that round a float to a number of 16 bits, as level 0 stores it.
+constexpr double cost_of_narrowing(toy::ElementType type) {
+  return type == toy::ElementType::kFp16 ? 18.8 : 4;
+}
+
 /// Instructions that make a float of a number of 16 bits from shared memory.
 constexpr double cost_of_widening(toy::ElementType type) {
   return type == toy::ElementType::kFp16 ? 9.1 : 1;

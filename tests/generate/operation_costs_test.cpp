@@ -30,10 +30,15 @@ TEST_CASE("an operation costs what nvcc makes of it") {
     CHECK(std::abs(cost.instructions - costs[name]["instructions"].get<double>()) < 0.051);
     CHECK(std::abs(cost.specials - costs[name]["specials"].get<double>()) < 0.051);
   }
-  CHECK(std::abs(cost_of_widening(toy::ElementType::kFp16) -
-                 costs["from fp16"]["instructions"].get<double>()) < 0.051);
-  CHECK(std::abs(cost_of_widening(toy::ElementType::kBf16) -
-                 costs["from bf16"]["instructions"].get<double>()) < 0.051);
+  const auto is_counted = [&](double cost, const char* name) {
+    CAPTURE(name);
+    CHECK(std::abs(cost - costs[name]["instructions"].get<double>()) < 0.051);
+  };
+  is_counted(kCostOfSeries, "exponential by series");
+  is_counted(cost_of_narrowing(toy::ElementType::kFp16), "to fp16");
+  is_counted(cost_of_narrowing(toy::ElementType::kBf16), "to bf16");
+  is_counted(cost_of_widening(toy::ElementType::kFp16), "from fp16");
+  is_counted(cost_of_widening(toy::ElementType::kBf16), "from bf16");
 }
 
 }  // namespace flashlab::generate

@@ -1,4 +1,5 @@
 // The predicted times of generated programs: what is counted in them, and what small programs took.
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -54,6 +55,12 @@ TEST_CASE("long blocks at the end of a launch are predicted to take longer than 
   const double many = predicted_ms("flash2_causal" + sizes + " --heads 128"),
                of_all = predicted_ms("flash2" + sizes + " --heads 128");
   CHECK(many < 0.75 * of_all);
+}
+
+TEST_CASE("thirty million blocks of many lengths are predicted at once") {
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(predicted_ms("flash2_causal -D n=30000000,d=16,B=1,Bk=1") > 0);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));  // it took 21
 }
 
 TEST_CASE("at level 0, programs of one instruction are predicted as an H200 ran them") {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <fstream>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -27,6 +29,15 @@ inline std::shared_ptr<const Exercise> exercise_named(const std::string& id) {
     return std::make_shared<const Exercise>(std::move(*read.exercise));
   }
   throw std::runtime_error("there is no exercise " + id);
+}
+
+/// A learner's right program, written in another way than the solution.
+inline std::string own_program(const std::string& id) {
+  std::ifstream file(FLASHLAB_SOURCE_DIR "/tests/exercises/own_programs/" + id + ".toy");
+  REQUIRE(file);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 using Changes = std::vector<std::pair<std::string, std::string>>;

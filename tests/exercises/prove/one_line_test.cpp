@@ -1,7 +1,5 @@
 // Programs that are written in another way than the solution, and wrong by one change of their own text: it is told, and
 // nothing else is.
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,13 +15,7 @@ using namespace flashlab;
 using namespace flashlab::exercises;
 
 /// A learner's right program, in the new maximum's register of which the factor is computed.
-std::string in_place(const std::string& id) {
-  std::ifstream file(FLASHLAB_SOURCE_DIR "/tests/exercises/own_programs/" + id + "_in_place.toy");
-  REQUIRE(file);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+std::string in_place(const std::string& id) { return own_program(id + "_in_place"); }
 
 Finding finding_of(const std::string& id, const std::string& program) {
   const Verdict verdict = Grader(exercise_named(id)).grade("mine.toy", program);

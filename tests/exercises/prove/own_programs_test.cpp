@@ -1,8 +1,6 @@
 // What the grader says of wrong programs that are written in another way than the solution: with the learner's own
 // registers and order of lines, so that no line of the solution stands in the place of the wrong one.
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 
 #include "exercises/grader/grade/failing_run.hpp"
@@ -15,15 +13,6 @@ namespace {
 
 using namespace flashlab;
 using namespace flashlab::exercises;
-
-/// A learner's right program.
-std::string own_program(const std::string& id) {
-  std::ifstream file(FLASHLAB_SOURCE_DIR "/tests/exercises/own_programs/" + id + ".toy");
-  REQUIRE(file);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 Verdict verdict_on_own(const std::string& id, const Changes& changes) {
   return Grader(exercise_named(id)).grade("mine.toy", changed(own_program(id), changes));
